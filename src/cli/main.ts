@@ -26,7 +26,7 @@ function endOnClosedOutput(): void {
   const output = outputBefore(args, { stdout, stderr, env });
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE')
-      return stop.abort(new CommandError('Nothing reads the output any more.', { code: 'output-closed' }));
+      return stop.abort(new CommandError('The program that reads the output has ended.', { code: 'output-closed' }));
     const details = { code: 'output-unwritable', cause: error } as const;
     process.exit(reportError(new CommandError(`Standard output cannot be written: ${error.message}`, details), output));
   });

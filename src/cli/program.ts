@@ -40,7 +40,7 @@ export function createProgram(name: string, action: Action): Command {
     )
     .option(
       '--contract <file>',
-      'JSON file with the differences between your service and the assumptions (AUDIENCE_CONTRACT)',
+      'JSON file with the differences between your service and the assumptions of the client (AUDIENCE_CONTRACT)',
     )
     .option('--max-retries <n>', 'maximum retries of a request after transient errors (default: 4)', integerFrom(0))
     .option(

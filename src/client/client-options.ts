@@ -188,7 +188,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   around: functionOption,
   telemetry: optionOf(
     (value) => isHookSet(value, HOOKS),
-    'must be `openTelemetry()`, or another object of hooks, which are functions',
+    'must be `openTelemetry()`, or another object whose properties are hook functions',
   ),
 };
 
@@ -214,7 +214,7 @@ export function checkTunableOptions(options: TunableOptions): void {
   checkClientOptions(options);
   const fixed = Object.keys(options).find((name) => name in FIXED_OPTIONS);
   if (fixed === undefined) return;
-  throw new ConfigurationError(`\`${fixed}\` cannot be changed by \`withOptions\`.`, {
+  throw new ConfigurationError(`\`withOptions\` cannot change \`${fixed}\`.`, {
     advice: 'Create another client.',
   });
 }

@@ -16,8 +16,8 @@ export function pagedParameters(operation: JsonObject, parameters: unknown, pagi
   const maximum = most < Number.POSITIVE_INFINITY && { maximum: most };
   const description = {
     page: 'Number of the page.',
-    offset: 'Rows before the page.',
-    cursor: `Cursor of the page. The previous page contains it at \`${next}\`.`,
+    offset: 'Number of rows before the page.',
+    cursor: `Cursor of the page, which the previous page contains at \`${next}\`.`,
   }[style];
   const first = style === 'page' ? 1 : 0;
   const schema = style === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: first, default: first };
@@ -94,7 +94,7 @@ export function contractParts(
   const named = Object.entries(statuses).map(([status, progress]) => `${status} is ${progress}`);
   const description = [
     info.description,
-    ...(serverTimeZone === undefined ? [] : [`The time zone of resources is ${serverTimeZone}.`]),
+    ...(serverTimeZone === undefined ? [] : [`Timestamps are in the time zone ${serverTimeZone}.`]),
     ...(named.length === 0 ? [] : [`Statuses of this service: ${named.join(', ')}.`]),
   ].join('\n\n');
   const parts = {

@@ -40,13 +40,13 @@ const checkOverride = optionChecker<OperationOverride>('an operation', {
  * @throws {ConfigurationError} for an invalid override.
  */
 export function resolveOperations(overrides: OperationOverrides = {}): Settings['operations'] {
-  check(isObject(overrides), '`operations` must be an object, by names such as "audiences.get".');
+  check(isObject(overrides), '`operations` must be an object with operations as keys, such as "audiences.get".');
   const table: Record<string, ResolvedOperation> = {};
   for (const [name, operation] of Object.entries(operations)) table[name] = { ...operation, name };
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
       throw new ConfigurationError(`\`operations\` has no operation "${name}".`, {
-        advice: 'The page "Assumptions" of the documentation lists all operations.',
+        advice: 'The documentation page "Assumptions" lists all operations.',
       });
     }
     table[name] = resolveOperation(name, readOverride(name, overrides[name]));
@@ -114,7 +114,7 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
-    `${option} leaves out ${braced(missing)}: the request would not name its resource. Add it to the path, or send it with a \`query\` or \`body\` function, whose second argument has the path parameters.`,
+    `${option} has no ${braced(missing)}, so the request would not name its resource. Add the parameter to the path, or send it with a \`query\` or \`body\` function, whose second argument contains the path parameters.`,
   );
 }
 

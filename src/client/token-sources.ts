@@ -82,7 +82,7 @@ function contextSelector(
     const context = client ?? standalone;
     if (!context) {
       throw new ConfigurationError('`baseUrl` of a token source is missing.', {
-        advice: 'Set it, or pass the source to a client as `token`.',
+        advice: 'Set `baseUrl`, or pass the source to a client as `token`.',
       });
     }
     service ??= context.baseUrl;

@@ -7,13 +7,13 @@ export const ERROR_CODES = {
   /** `AudienceError` of token sources, token stores and OAuth. `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** `cause` is the error that your function threw. */
-  'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
+  'callback-failed': 'A limiter, an override or a `fetch` function that you passed threw an error.',
   /** `ConnectionError`. `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   /** `TimeoutError` of an upload or a download. */
-  'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
+  'idle-timeout': 'A transfer to or from storage transferred no byte within `idleTimeout`.',
   /** `TimeoutError` of a call with the `deadline` option. */
   'deadline-exceeded': 'The call took longer than `deadline`.',
   /** `TimeoutError` of `signInWithBrowser`. */
@@ -56,7 +56,7 @@ export const ERROR_CODES = {
   /** `WaitTimeoutError`. `client.waits.wait(error)` waits again. */
   'wait-timeout': 'The wait timed out; the job keeps running.',
   /** `ResultsNotReadyError`. `client.waits.wait(error)` waits for the activation. */
-  'results-not-ready': 'The activation has not completed. Its results are available at status 104.',
+  'results-not-ready': 'The activation has not completed. The results are available at status 104.',
   /** `FileError`. `path` is the path of the file, if there is one. */
   'file-unreadable': 'Data to upload, or a token file, could not be read completely.',
   /** `FileError` of an upload with `openFile`. */
@@ -83,7 +83,7 @@ export const ERROR_CODES = {
   /** `WebhookVerificationError`. Respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',
   /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */
-  'oauth-failed': 'A step of OAuth failed, at the authorization server or in this package; `error` is the reason.',
+  'oauth-failed': 'A step of OAuth failed; `error` is the reason.',
   /** `ReauthorizationRequiredError`. Call `authorize()`, then `callback()`. */
   'reauthorization-required': 'The user must sign in again.',
 } as const;

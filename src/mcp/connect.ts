@@ -60,7 +60,11 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
 function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, override }: ResolvedOperation): void {
   for (const name of Object.keys(overrides)) {
     const isUsed = name === 'mcp.send' || name.startsWith('auth.');
-    check(isUsed, `\`operations["${name}"]\` has no effect in connectMcp, which never calls it.`, 'Remove it.');
+    check(
+      isUsed,
+      `\`operations["${name}"]\` has no effect in connectMcp, which never calls this operation.`,
+      'Remove it.',
+    );
   }
   const { body, query, data, retry } = override ?? {};
   const moved = method === operations['mcp.send'].method ? undefined : method;

@@ -104,7 +104,10 @@ export class FileJournal implements Journal {
     await this.#byKey(key, async () => {
       const existing = this.get(key)?.id;
       if (existing === id) return;
-      check(existing === undefined, `"${key}" is ${existing}, not ${id}: forget it before you resolve it.`);
+      check(
+        existing === undefined,
+        `"${key}" already has the id ${existing}, not ${id}: forget the key before you resolve it.`,
+      );
       await this.#open.file.append({ key, id });
     });
   }

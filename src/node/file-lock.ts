@@ -63,14 +63,14 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
 
 function heldTooLong(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} has been held for ${MAX_WAIT_MS / 1_000} seconds.`;
+  const message = `The lock ${path} was not released within ${MAX_WAIT_MS / 1_000} seconds.`;
   const advice = `If none of your processes uses ${file}, delete ${path} and try again.`;
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }
 
 function lockLost(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} was lost: it was removed, or another process took it over after this process had not refreshed it for ten seconds. Another process may have changed ${file}.`;
-  const advice = 'Read it again before you write it.';
+  const message = `The lock ${path} was lost: somebody removed it, or another process took it over after ten seconds without a refresh. Another process may have changed ${file}.`;
+  const advice = 'Read the file again before you write it.';
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }

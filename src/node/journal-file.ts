@@ -70,8 +70,8 @@ export class JournalFile {
 }
 
 function displaced(path: string): JournalError {
-  const message = `${path} was edited, replaced, moved or removed while it was open, so the journal creates nothing more.`;
+  const message = `${path} was edited, replaced, moved or removed while it was open, so the journal sends no more create requests.`;
   const advice =
-    'Put the file back before you start the program again. Otherwise, it creates again whatever is missing from the file.';
+    'Put the file back before you start the program again. Otherwise, the program creates again whatever is missing from the file.';
   return new JournalError(message, { code: 'journal-locked', path, advice });
 }

@@ -94,7 +94,7 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
   const [first = '', ...lines] = bytes.toString('utf8', 0, size).split('\n');
   const header = parseJson(first);
   if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
-    throw invalid(`${path} is not a journal of this version. It was left as it is.`, 'Use another file.');
+    throw invalid(`${path} is not a journal of this version. The file was not changed.`, 'Use another file.');
   if (service !== undefined && header.service !== service)
     throw invalid(`${path} was written for ${header.service}, not ${service}.`, 'Use another file for each service.');
   const entries = new Map<string, JournalEntry>();
@@ -102,7 +102,7 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
     if (text.trim() === '') continue;
     const line = parseJson(text);
     if (!isLine(line))
-      throw invalid(`Line ${index + 2} of ${path} is damaged. Nothing was sent.`, 'Correct it or remove it.');
+      throw invalid(`Line ${index + 2} of ${path} is damaged. Nothing was sent.`, 'Correct or remove the line.');
     entries.set(line.key, entryAfter(entries.get(line.key), line));
   }
   return { id: header.id, entries, size, header: '' };

@@ -4,20 +4,20 @@ import type { JournalEntry } from './journal-lines.ts';
 
 /** Advice after a 409, which the journal treats as a request in flight. */
 export const KEPT =
-  'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
+  'The journal treats the request as in flight: create the resource again with this journal, within 23 hours of the first attempt.';
 
 /** Returns the error for a key that is bound to another body. */
 export function bodyChanged(path: string, key: string, { id, at, kind, file }: JournalEntry): JournalError {
   if (id !== undefined) {
-    const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
+    const message = `"${key}" was created with another body and has the id ${id}. Each key is bound to one body.`;
     const advice =
       kind === 'cohorts' && !file
-        ? 'If only the upload of its file is new, use that id. For another list, use another key. `journal.import` compares files instead of uploads.'
+        ? 'If you only uploaded the same file again, use the cohort with that id. For another file, use another key. `journal.import` compares files instead of uploads.'
         : 'Use another key.';
     return keyError(path, 'body-changed', key, message, advice);
   }
-  const message = `The outcome of "${key}" is unknown, and its body has changed.`;
-  const advice = `First create it with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
+  const message = `The outcome of the create request for "${key}" is unknown, and its body has changed.`;
+  const advice = `Repeat the create request with the body that was sent at ${at?.toISOString()}. If the service refuses that body: ${byHand(key)}`;
   return keyError(path, 'body-changed', key, message, advice, 'unknown');
 }
 
@@ -34,20 +34,20 @@ export function kindChanged(
 
 /** Returns the error of a request whose idempotency key the service has forgotten. */
 export function expired(path: string, key: string, at: Date): JournalError {
-  const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
-  return keyError(path, 'outcome-expired', key, message, `To resolve it by hand, ${byHand(key)}`, 'unknown');
+  const message = `"${key}" was sent at ${at.toISOString()}, and its response was lost. The service has forgotten its idempotency key.`;
+  return keyError(path, 'outcome-expired', key, message, `To resolve the key by hand, ${byHand(key)}`, 'unknown');
 }
 
 /** Returns the error of a request that another account may have sent. */
 export function otherToken(path: string, key: string, at: Date): JournalError {
-  const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
-  const advice = `Create it again with that token, within 23 hours of that time, or ${byHand(key)}`;
+  const message = `"${key}" was sent with another token at ${at.toISOString()}, and its response was lost. Both tokens might not belong to the same account.`;
+  const advice = `Create the resource again with that token, within 23 hours of that time, or ${byHand(key)}`;
   return keyError(path, 'account-changed', key, message, advice, 'unknown');
 }
 
 /** Returns the advice for a refused repeated request. */
 export function repeated(key: string, at: Date): string {
-  return `"${key}" was also sent at ${at.toISOString()}, and that response was lost. Create it again with this journal, within 23 hours of that time. If the service always refuses it: ${byHand(key)}`;
+  return `"${key}" was also sent at ${at.toISOString()}, and that response was lost. Create the resource again with this journal, within 23 hours of that time. If the service always refuses the request: ${byHand(key)}`;
 }
 
 function keyError(
@@ -66,5 +66,5 @@ function byHand(key: string): string {
   const name = JSON.stringify(key);
   // The key of a row's activation contains a space, so it needs quotes.
   const quote = /\s/.test(key) ? '"' : '';
-  return `look for it in the list, by name and time. If it is there: \`journal.resolve(${name}, id)\`, or \`aud run\` with \`--resolve ${quote}${key}=<id>${quote}\`. If not: \`journal.forget(${name})\`, or \`--forget ${quote}${key}${quote}\`.`;
+  return `look for the resource in the list, by name and time. If you find it: \`journal.resolve(${name}, id)\`, or \`aud run\` with \`--resolve ${quote}${key}=<id>${quote}\`. If not: \`journal.forget(${name})\`, or \`--forget ${quote}${key}${quote}\`.`;
 }

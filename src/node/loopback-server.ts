@@ -17,7 +17,7 @@ export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
   throw new ConfigurationError(
-    `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback". It is ${redirectUri}.`,
+    `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback", not ${redirectUri}.`,
   );
 }
 
@@ -77,7 +77,7 @@ function listenError(host: string, port: number, cause: unknown): ConfigurationE
   const problem = isInUse
     ? `Port ${port} on ${host} is already in use`
     : `Listening on ${host} failed (${messageOf(cause)})`;
-  const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free one.';
+  const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free port.';
   return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in.`, { cause, advice });
 }
 

@@ -70,5 +70,5 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
 function checkUnchanged(now: Stats | undefined, path: string, { size, mtimeMs, ino }: Stats): void {
   if (now?.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
   const message = `${path} has changed since it was opened.`;
-  throw new FileError(message, { code: 'file-changed', path, advice: 'Open it again and upload it again.' });
+  throw new FileError(message, { code: 'file-changed', path, advice: 'Open and upload the file again.' });
 }

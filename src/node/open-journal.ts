@@ -131,6 +131,6 @@ function lockedBy(path: string): JournalError {
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another process may have taken the journal over. This process creates nothing more.`;
-  return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run it again.' });
+  const message = `The lock of ${path} was lost: this process was suspended, and another process may have taken over the journal. This process sends no more create requests.`;
+  return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run the program again.' });
 }

@@ -66,7 +66,9 @@ export const NOT_ALLOWED = plain(405, 'Only GET is allowed.\n', { allow: 'GET' }
 
 /** Returns a page that shows the message and the advice of an error of this package. Other messages could contain secrets. */
 export function failedPage(error: unknown): Page {
-  const reason = AudienceError.isInstance(error) ? textOf(error) : 'See the program that started it.';
+  const reason = AudienceError.isInstance(error)
+    ? textOf(error)
+    : 'The program that started the sign-in shows the reason.';
   return page(400, 'The sign-in failed.', reason);
 }
 

@@ -59,7 +59,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
   if (token) return token;
   // Omit the `cause`, because the parser's error would quote the token.
   const message = `${path} contains no token, or only a part of a token.`;
-  throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete it, or restore its content.' });
+  throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete the file, or restore its content.' });
 }
 
 async function save(path: string, token: StoredToken | undefined): Promise<void> {

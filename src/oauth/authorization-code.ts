@@ -155,7 +155,7 @@ function validate(
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = server;
   const iss = response.get('iss');
   if (iss === null ? isRequired : iss !== issuer) {
-    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. No token was requested.`;
+    const message = `The callback has ${iss === null ? 'no `iss`' : `the issuer ${iss}`}, but the sign-in was started at ${issuer}. No token was requested.`;
     throw new OAuthError(message, { error: 'issuer_mismatch', advice: START_AGAIN });
   }
   try {

@@ -5,7 +5,7 @@ import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
 import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
-const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
+const ALLOW_ISSUER = 'Add the issuer to `allowedIssuers` if you trust it.';
 
 /** The protected resource that accepts the tokens. */
 export interface ProtectedResource {
@@ -104,7 +104,7 @@ export class Discovery {
     const described = new URL(metadata.resource);
     const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
     if (described.origin === url.origin && folder(url.pathname).startsWith(folder(described.pathname))) return metadata;
-    const message = `The metadata of the service describe ${this.#formatUrl(metadata.resource)} instead of ${url.href}.`;
+    const message = `The service's metadata describe the resource ${this.#formatUrl(metadata.resource)} instead of ${url.href}.`;
     const advice = "Set `baseUrl` to the service's own address.";
     throw new OAuthError(message, { error: 'invalid_target', advice });
   }

@@ -104,7 +104,7 @@ export class OAuthHttp {
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
     if (url && (url.protocol === 'https:' || mayUseHttp) && url.username === '' && url.password === '') return url;
     const origin = url ? `${url.protocol}//${url.host}` : 'an invalid URL';
-    const message = `The metadata of the service name ${origin}. Their URLs must use https and contain no userinfo.`;
+    const message = `The metadata of the service contain a URL on ${origin}. URLs in the metadata must use https and contain no user name or password.`;
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 

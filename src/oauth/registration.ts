@@ -36,7 +36,10 @@ export async function registerClient(
   const method = chooseMethod(server, METHODS);
   if (server.registration_endpoint === undefined) {
     const message = 'The authorization server does not register clients.';
-    throw new OAuthError(message, { error: 'registration_not_supported', advice: 'Set `client` to a registered one.' });
+    throw new OAuthError(message, {
+      error: 'registration_not_supported',
+      advice: 'Set `client` to a registered client.',
+    });
   }
   const request = {
     client_name: clientName,

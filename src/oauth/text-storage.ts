@@ -51,7 +51,11 @@ function open(): Promise<IDBDatabase> {
     opening.onsuccess = () => resolve(opening.result);
     opening.onerror = () => reject(opening.error);
   }).catch((cause: unknown) => {
-    const message = `IndexedDB cannot be opened (${messageOf(cause)}). Browsers refuse it in sandboxed frames and where the user blocks site data.`;
-    throw new AudienceError(message, { code: 'token-unavailable', cause, advice: 'Pass another `storage` there.' });
+    const message = `IndexedDB cannot be opened (${messageOf(cause)}). Browsers refuse IndexedDB in sandboxed frames and where the user blocks site data.`;
+    throw new AudienceError(message, {
+      code: 'token-unavailable',
+      cause,
+      advice: 'Pass another `storage` in these cases.',
+    });
   });
 }

@@ -117,7 +117,9 @@ export class TokenRepository {
     } catch (error) {
       this.#unsaved = { state, replaces: this.#content };
       const reason = this.#redactor.cause(error).message;
-      this.#logger.warn(`The token store cannot be written, so the current tokens are in memory only: ${reason}`);
+      this.#logger.warn(
+        `The token store cannot be written, so the client keeps the current tokens in memory only: ${reason}`,
+      );
     }
   }
 

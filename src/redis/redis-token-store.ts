@@ -89,5 +89,5 @@ function parse(value: string, key: string): StoredToken {
   if (token) return token;
   // Do not quote the value, which may contain a token.
   const message = `The key ${JSON.stringify(key)} in Redis does not hold a token.`;
-  throw new AudienceError(message, { code: 'token-unavailable', advice: 'Delete it, or use another key.' });
+  throw new AudienceError(message, { code: 'token-unavailable', advice: 'Delete the key, or use another key.' });
 }

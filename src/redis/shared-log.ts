@@ -224,7 +224,7 @@ export class SharedLog implements PermitLog {
     const reason = error instanceof Error ? error.message : typeof error;
     const meanwhile = local ? 'this process uses its share of the limit' : 'requests wait';
     if (!this.#isFailing)
-      warn(`Redis failed, so the rate bucket "${key}" is not shared and ${meanwhile} until it responds: ${reason}`);
+      warn(`Redis failed, so the rate bucket "${key}" is not shared and ${meanwhile} until Redis responds: ${reason}`);
     this.#isFailing = true;
     this.#reserved = noReservations();
     this.#retryAt = performance.now() + RETRY_AFTER_MS;

@@ -39,7 +39,7 @@ export function createApp(service: Service): Hono<Env> {
       // The contract needs functions, which a client can add and a sandbox cannot.
       return failure(
         404,
-        `The contract is not complete without functions, which a sandbox does not have. ${error instanceof Error ? error.message : error}`,
+        `This contract requires override functions, which a sandbox cannot have. ${error instanceof Error ? error.message : error}`,
       );
     }
   });

@@ -146,7 +146,7 @@ export class Clock<Task> {
     const target = this.now() + ms;
     if (!(ms >= 0 && target <= MAX_TIME))
       throw new Error(
-        `\`ms\` of \`advance\` must be a number of 0 or more that stays before the year 9000, not ${ms}.`,
+        `\`ms\` of \`advance\` must be a number of milliseconds of 0 or more that keeps the clock before the year 9000, not ${ms}.`,
       );
     await settle();
     let count = 0;

@@ -40,7 +40,7 @@ function problemOf(value: unknown, schema: Schema, place: string): string | unde
   const { enum: choices, pattern, minLength = 0, minimum = 0, items } = schema;
   if (choices) return choices.includes(String(value)) ? undefined : `${place} must be one of ${choices.join(', ')}`;
   if (schema.type === 'string') {
-    if (typeof value !== 'string' || value.length < minLength) return `${place} must be a string that is not empty`;
+    if (typeof value !== 'string' || value.length < minLength) return `${place} must be a non-empty string`;
     return pattern === undefined || new RegExp(pattern).test(value) ? undefined : `${place} must match ${pattern}`;
   }
   if (schema.type === 'integer') {

@@ -211,12 +211,12 @@ function checkRule(rule: FaultRule): void {
   check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`', 'retryAfter');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),
-    '`inFlight` requires a create request that reaches the service, without `status` and `cut: "before"`',
+    '`inFlight` cannot be combined with `status` or `cut: "before"`',
     'inFlight',
   );
   check(
     failures > 0 || delay > 0 || inFlight > 0 || maxAge !== undefined,
-    'it must have at least one of `status`, `cut`, `malformed`, `delay`, `inFlight` and `maxAge`',
+    'set at least one of `status`, `cut`, `malformed`, `delay`, `inFlight` and `maxAge`',
   );
 }
 

@@ -291,7 +291,7 @@ export class Jobs {
     const counts = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
     const { eids, scids = Math.floor(eids / 3) } = typeof counts === 'number' ? { eids: counts } : counts;
     if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
-      throw new Error(`Device counts of an audience must be integers from 0, not ${eids} and ${scids}.`);
+      throw new Error(`Device counts of an audience must be integers of 0 or more, not ${eids} and ${scids}.`);
     return { eids, scids };
   }
 

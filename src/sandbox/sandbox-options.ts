@@ -100,7 +100,7 @@ export function checkLimits(limits: Optional<SandboxLimits>): Partial<SandboxLim
       typeof standard === 'object'
         ? [
             isCount(limit) && isCount(interval),
-            '{ limit, interval }, both numbers from 0, the interval in milliseconds',
+            '{ limit, interval }: numbers of 0 or more, with the interval in milliseconds',
           ]
         : [
             isCount(value, longest),

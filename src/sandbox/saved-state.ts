@@ -83,7 +83,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
     for (const task of tasks) checkLike({ time: 0, order: 0, task: {} }, task);
     checkLike({ running: new Map(), next: new Map(), reasons: new Map() }, jobs);
     checkLike({ service: 0n, webhooks: 0n, faults: 0n }, random);
-    if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock shows ${snapshot.now}`);
+    if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock is at ${snapshot.now}`);
     for (const account of state.accounts.values()) {
       checkLike({ email: '', idempotencyKeys: new Map() }, account);
       // The package version that saved the state may have had fewer namespaces.

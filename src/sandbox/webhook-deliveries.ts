@@ -149,7 +149,8 @@ export class WebhookSender {
     if (events.length === 0) throw new Error(`The log of deliveries has no event "${eventId}".`);
     const byEndpoint = new Map(events.map((event) => [event.endpoint, event]));
     const active = [...byEndpoint.values()].filter(({ endpoint }) => isReachable(endpoint));
-    if (active.length === 0) throw new Error(`No endpoint of the event ${eventId} is active. Resume one first.`);
+    if (active.length === 0)
+      throw new Error(`No endpoint of the event ${eventId} is active. Resume an endpoint first.`);
     for (const event of active) {
       this.#endSeries(event);
       this.run({

@@ -25,7 +25,7 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   const value = configuredBaseUrl(baseUrl);
   if (value === undefined) {
     throw new ConfigurationError('`baseUrl` is missing.', {
-      advice: 'Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',
+      advice: 'Pass `baseUrl`, or set AUDIENCE_BASE_URL, e.g. to "https://api.example.com".',
     });
   }
   const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -42,9 +42,12 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   }
   const path = withoutTrailingSlashes(url.pathname);
   if (path.endsWith(API)) {
-    throw new ConfigurationError(`\`baseUrl\` must not end with ${API}, because every path begins with it.`, {
-      advice: 'Leave it out.',
-    });
+    throw new ConfigurationError(
+      `\`baseUrl\` must not end with ${API}, because every request path already begins with ${API}.`,
+      {
+        advice: 'Leave it out.',
+      },
+    );
   }
   return `${url.origin}${path}`;
 }

@@ -78,7 +78,7 @@ export function refusePromises(name: string, value: unknown): void {
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)
-    ? 'is beyond 2^53-1: JavaScript has already rounded it. Pass a string if the service accepts one.'
+    ? 'is beyond 2^53-1: JavaScript has already rounded the number. Pass a string if the service accepts one.'
     : `must be a finite number, not ${value}.`;
 }
 
@@ -108,7 +108,10 @@ export function refuseOddQuery(name: string, query: unknown): void {
 /** Returns why a query parameter cannot have this value, or `undefined` if it can. */
 export function queryValueProblem(value: unknown): string | undefined {
   if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
-    return promiseProblem(value) ?? 'must be a string, a number, a boolean, or an array of these. Format other values.';
+    return (
+      promiseProblem(value) ??
+      'must be a string, a number, a boolean, or an array of these. Convert other values to strings.'
+    );
   }
   return numberProblem(value);
 }

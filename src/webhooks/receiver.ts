@@ -180,7 +180,7 @@ class Receiver implements WebhookReceiver {
       return await this.#receive(request, report);
     } catch (error) {
       const isRefused = WebhookVerificationError.isInstance(error);
-      if (isRefused) this.logger.warn(`A delivery was refused: ${textOf(error)}`);
+      if (isRefused) this.logger.warn(`The receiver refused a delivery: ${textOf(error)}`);
       else this.logger.error('A delivery failed.', error);
       report.step(isRefused ? { type: 'refused', reason: error.reason } : { type: 'failed', error });
       return isRefused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
@@ -191,7 +191,7 @@ class Receiver implements WebhookReceiver {
     const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     check(
       typeof request.headers?.get === 'function',
-      '`handle` takes a `Request`.',
+      '`handle` must be called with a `Request`.',
       'For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
     );
     check(!request.bodyUsed, 'The body was already read.');
@@ -222,7 +222,7 @@ class Receiver implements WebhookReceiver {
     const { id } = event;
     const busy = (): number => {
       this.logger.warn(
-        `${nameOf(event)}: another delivery of this event is being handled, so the receiver responds with 503, and the service sends the event again.`,
+        `${nameOf(event)}: a handler is still processing another delivery of this event, so the receiver responds with 503, and the service sends the event again.`,
       );
       report.step({ type: 'busy' });
       return 503;

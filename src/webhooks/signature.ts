@@ -23,7 +23,7 @@ export const refused = (reason: WebhookRefusal, message: string, advice?: string
   new WebhookVerificationError(message, { reason, advice });
 
 const malformed = (problem: string): WebhookVerificationError =>
-  refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);
+  refused('malformed-header', `The signature header ${problem}. A valid header looks like "t=1767225600,v1=5257a8…".`);
 
 /** Parses a signature header, which must contain one `t` and at least one valid `v1`. Ignores other keys. */
 export function parseSignatureHeader(header: string): SignatureHeader {

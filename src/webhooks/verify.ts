@@ -123,7 +123,7 @@ function bytesOf(body: unknown): Uint8Array {
   throw refused(
     'parsed-body',
     `The body is ${body ? 'already parsed' : 'missing'}.`,
-    'Pass its raw bytes, for example from `express.raw({ type: "application/json" })` or `await request.text()`.',
+    'Pass the raw bytes, for example from `express.raw({ type: "application/json" })` or `await request.text()`.',
   );
 }
 
@@ -149,9 +149,16 @@ function checkAge(timestamp: number, now: number, tolerance: number): void {
   if (Math.abs(age) <= tolerance) return;
   const [reason, direction, cause] =
     age > 0
-      ? (['too-old', 'ago', 'It is a replay, or this machine’s clock is ahead.'] as const)
-      : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s is ahead: set `now`.'] as const);
-  throw refused(reason, `It was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`);
+      ? (['too-old', 'ago', 'The delivery is a replay, or this machine’s clock is ahead.'] as const)
+      : ([
+          'too-new',
+          'in the future',
+          'This machine’s clock is behind, or the clock of a sandbox is ahead: set `now`.',
+        ] as const);
+  throw refused(
+    reason,
+    `The delivery was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`,
+  );
 }
 
 function parseEvent(body: Uint8Array): WebhookEvent {

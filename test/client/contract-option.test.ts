@@ -114,7 +114,7 @@ describe('a contract', () => {
   it('cannot be changed by `withOptions`', () => {
     const client = new AudienceClient({ ...options, contract: complete });
     const changes: object = { contract: {} };
-    expect(() => client.withOptions(changes)).toThrow('`contract` cannot be changed by `withOptions`.');
+    expect(() => client.withOptions(changes)).toThrow('`withOptions` cannot change `contract`.');
   });
 
   it('reports data that are not at their place', async () => {

@@ -284,7 +284,7 @@ describe('the document of a contract', () => {
 
   it('names zone, header and statuses', () => {
     expect(info.description).toContain(
-      'The time zone of resources is Etc/GMT+5.\n\nStatuses of this service: audience 106 is failed.',
+      'Timestamps are in the time zone Etc/GMT+5.\n\nStatuses of this service: audience 106 is failed.',
     );
     expect(info).not.toHaveProperty('x-assumed');
     expect(rest['x-contract']).toMatchObject({ statuses: { 'audience 106': 'failed' }, serverTimeZone: 'Etc/GMT+5' });

@@ -51,7 +51,7 @@ describe('an override of an operation', () => {
   ])('an override of an operation that drops the id is refused: %s', (_, override) => {
     const create = () => new AudienceClient({ ...options, operations: { 'audiences.delete': override } });
     expect(create).toThrow(ConfigurationError);
-    expect(create).toThrow(/`operations\["audiences.delete"\].path` leaves out \{id\}.*`query` or `body`/);
+    expect(create).toThrow(/`operations\["audiences.delete"\].path` has no \{id\}.*`query` or `body`/);
   });
 
   it('an override of an operation whose functions do not read the id lets no request leave', async () => {
@@ -189,7 +189,9 @@ describe('`withOptions({ operations })`', () => {
 
   it('refuses what the client would refuse', () => {
     const client = clientOf({ url: 'http://127.0.0.1:1' });
-    expect(() => client.withOptions({ operations: { 'audiences.delete': 'POST /v9/delete' } })).toThrow(/leaves out/);
+    expect(() => client.withOptions({ operations: { 'audiences.delete': 'POST /v9/delete' } })).toThrow(
+      /has no \{id\}/,
+    );
     const unknown: object = { operations: { 'audiences.grow': 'GET /x' } };
     expect(() => client.withOptions(unknown)).toThrow(/no operation "audiences.grow"/);
   });

@@ -122,7 +122,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     return client.usage.get();
   },
 
-  'It may have been created: repeat it with the idempotency key "…"': () =>
+  'The resource may have been created: repeat the request with the idempotency key "…"': () =>
     start({ faults: [{ on: 'audiences.create', cut: 'after' }] }).client.audiences.create(BODY),
   'failed: 422 …': () => start().client.audiences.create({ name: 'A', project_id: 77 }),
   'an earlier request used this key with another body': async () => {
@@ -157,12 +157,12 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     return client.audiences.wait(await client.audiences.create(BODY), { timeout: 20 });
   },
   'cannot be completed as defined (status 107 …)': () => build(107),
-  'failed (status 4… …). You can safely create it again with a new idempotency key': () => build(405),
+  'failed (status 4… …). You can safely create the … again with a new idempotency key': () => build(405),
   'To try again, upload the file again': async () => {
     const { client } = start({ jobs: { duration: 0, outcome: 405 } });
     return client.cohorts.import(new Blob(['a@example.com\n']), { name: 'Customers' });
   },
-  'Its results are available at status 104': async () => {
+  'The results are available at status 104': async () => {
     const { client, sandbox } = start();
     const { id } = await client.audiences.create(BODY);
     await sandbox.advance(3_600_000);
@@ -215,7 +215,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   },
 
   'The signature does not match': () => verify('another', 0),
-  'It was signed … s ago': () => verify('whsec', 600),
+  'The delivery was signed … s ago': () => verify('whsec', 600),
   'The header … is missing': () => verifyWebhook('{}', '', 'whsec'),
   'The body is signed, but': async () => verifyWebhook('[]', await signWebhook('[]', 'whsec'), 'whsec'),
   'The body is already parsed': () => verifyWebhook({} as unknown as string, '', 'whsec'),

@@ -219,6 +219,6 @@ describe.concurrent('examples/worker', () => {
       .split('\n')
       .filter((line) => !/Broken pipe|^stack:/.test(line));
     // The receiver logs why it refused the delivery that was not genuine.
-    expect(logged).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
+    expect(logged).toEqual([expect.stringMatching(/The receiver refused a delivery: .*Service-Signature/)]);
   });
 });

@@ -215,7 +215,7 @@ describe('the holder of a file lock', () => {
       await mkdir(`${path}.lock`);
       await aborted;
       expect(lost.reason).toMatchObject({ name: 'FileError', code: 'file-unwritable', path: `${path}.lock` });
-      expect(lost.reason.advice).toBe('Read it again before you write it.');
+      expect(lost.reason.advice).toBe('Read the file again before you write it.');
     });
     await time.until(held);
     expect(await filesBeside(path)).toEqual(['counter', 'counter.lock']);
@@ -286,7 +286,7 @@ describe('the wait for a file lock', () => {
     const error = await time.until(failureOf(withFileLock(path, async () => {})));
     expect(error).toMatchObject({ name: 'FileError', code: 'file-unwritable', path: expect.stringMatching(/\.lock$/) });
     expect(String(error)).toMatch(
-      /held for 120 seconds\. If none of your processes uses .*, delete .*\.lock and try again/,
+      /not released within 120 seconds\. If none of your processes uses .*, delete .*\.lock and try again/,
     );
     await rm(`${path}.lock`, { recursive: true });
     expect(await withFileLock(path, async () => 7)).toBe(7);

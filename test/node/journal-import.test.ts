@@ -140,8 +140,10 @@ describe('an import with a journal', () => {
     };
     const id = await create();
     const error = await failureOf(create());
-    expect(String(error)).toContain(`with the id ${id}`);
-    expect(String(error)).toContain('use that id. For another list, use another key. `journal.import` compares files');
+    expect(String(error)).toContain(`and has the id ${id}`);
+    expect(String(error)).toContain(
+      'use the cohort with that id. For another file, use another key. `journal.import` compares files',
+    );
     expect((await cohorts.get(id)).name).toBe('Customers');
     const other = await journal.import(cohorts, 'customers 2', bench.file, FIELDS);
     expect(await journal.import(cohorts, 'customers 2', await openFile(bench.file), FIELDS)).toBe(other);

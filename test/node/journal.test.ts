@@ -106,7 +106,7 @@ describe('a journal', () => {
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ name: 'JournalError', code: 'body-changed', key: 'north', path: bench.path });
     expect(JournalError.isInstance(error)).toBe(true);
-    expect(String(error)).toContain(`with the id ${id}. Each key is bound to one body. Use another key.`);
+    expect(String(error)).toContain(`and has the id ${id}. Each key is bound to one body. Use another key.`);
     expect(() => journal.find('north', { name: 'Other' })).toThrow(/another body/);
     expect(await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] })).not.toBe(id);
     expect(await bench.names()).toEqual(['North', 'Other']);
@@ -264,7 +264,7 @@ describe('a journal whose process was killed', () => {
     const { audiences } = bench.client;
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ code: 'body-changed', outcome: 'unknown' });
-    expect(String(error)).toContain('First create it with its body of ');
+    expect(String(error)).toContain('Repeat the create request with the body that was sent at ');
     await journal.create(audiences, 'north', NORTH);
     expect(await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }))).toMatchObject({
       code: 'body-changed',
@@ -375,7 +375,7 @@ describe('a key of a journal', () => {
     await journal.resolve('north', 12);
     await journal.resolve('north', 12);
     const error = await failureOf(journal.resolve('north', 13));
-    expect(error).toMatchObject({ message: expect.stringContaining('"north" is 12, not 13') });
+    expect(error).toMatchObject({ message: expect.stringContaining('"north" already has the id 12, not 13') });
     await journal.forget('north');
     await journal.resolve('north', 13);
     expect(await failureOf(journal.resolve('north', 1.5))).toMatchObject({ name: 'ConfigurationError' });
@@ -425,7 +425,7 @@ describe('a refusal', () => {
       const journal = await bench.open(client);
       const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
       expect(error).toMatchObject({ outcome: 'unknown', status });
-      expect(String(error)).toContain('Create it again with this journal, within 23 hours of that time.');
+      expect(String(error)).toContain('Create the resource again with this journal, within 23 hours of that time.');
       await journal.close();
       bench.sandbox.faults.clear();
     }
@@ -477,7 +477,9 @@ describe('a refusal', () => {
     const journal = await bench.open(client);
     const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
     expect(error).toMatchObject({ code: 'conflict', outcome: 'unknown' });
-    expect(String(error)).toContain('create it again with this journal, within 23 hours of its first attempt');
+    expect(String(error)).toContain(
+      'create the resource again with this journal, within 23 hours of the first attempt',
+    );
     expect(await journal.create(client.audiences, 'north', NORTH)).toBe(5);
     const keys = (await server.seen()).map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(1);
@@ -546,7 +548,9 @@ describe('a file that cannot be the journal', () => {
     await edit(bench.path, (text) => text.replace('\n', `\n${line}\n`));
     const error = await failureOf(bench.open());
     expect(error).toMatchObject({ code: 'journal-invalid' });
-    expect(String(error)).toContain(`Line 2 of ${bench.path} is damaged. Nothing was sent. Correct it or remove it.`);
+    expect(String(error)).toContain(
+      `Line 2 of ${bench.path} is damaged. Nothing was sent. Correct or remove the line.`,
+    );
     await writeFile(bench.path, intact);
     await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
     expect(bench.sent()).toBe(1);
@@ -652,7 +656,7 @@ describe('a journal that can no longer be written', () => {
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       const error = await failureOf(first.create(audiences, 'south', NORTH, { signal: AbortSignal.abort() }));
       expect(error).toMatchObject({ code: 'journal-locked', path: bench.path });
-      expect(String(error)).toContain('This process creates nothing more. Run it again.');
+      expect(String(error)).toContain('This process sends no more create requests. Run the program again.');
       expect(await bench.names()).toEqual(['North']);
     }));
 });

@@ -79,7 +79,7 @@ describe('a token file', () => {
       await writeFile(path, text);
       const error = await failureOf(fileTokenStore(path).load());
       expect(error).toMatchObject({ name: 'FileError', code: 'file-unreadable', path });
-      expect(String(error)).toMatch(/Delete it, or restore its content/);
+      expect(String(error)).toMatch(/Delete the file, or restore its content/);
       expect(Object(error).cause).toBeUndefined();
       expect(JSON.stringify(error) + String(error)).not.toContain('a-secr');
     },

@@ -57,8 +57,8 @@ it('the error of an import whose create failed carries the upload, which `cohort
 
 describe('the error of a job that ended without success', () => {
   it.each([
-    [107, 'change the definition and create it again with a new idempotency key'],
-    [401, 'create it again with a new idempotency key'],
+    [107, 'change the definition, and create the audience again with a new idempotency key'],
+    [401, 'create the audience again with a new idempotency key'],
   ])(
     'the error of a job that ended at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
     async (status, advice) => {
@@ -84,7 +84,7 @@ describe('the error of a job that ended without success', () => {
     const body = { name: 'Customers', upload_reference: reference };
     const error = await failureOf(client.cohorts.createAndWait(body, { idempotencyKey: 'k' }));
     if (!JobError.isInstance(error)) throw error;
-    expect(error.advice).toContain('upload the file again and create it with a new idempotency key');
+    expect(error.advice).toContain('upload the file again and create the cohort with a new idempotency key');
     expect(await failureOf(client.cohorts.create(body, { idempotencyKey: 'k2' }))).toMatchObject({
       errors: { upload_reference: [expect.any(String)] },
     });
@@ -114,7 +114,7 @@ describe('the error of a sign-in', () => {
     );
     const options = { fetch: without('registration_endpoint') };
     const error = await failureOf(clientWith(memoryTokenStore(), options).authorize());
-    expect(String(error)).toContain('Set `client` to a registered one.');
+    expect(String(error)).toContain('Set `client` to a registered client.');
     const registered = clientWith(memoryTokenStore(), { ...options, client: { client_id } });
     await signIn(registered);
     expect(await ping(registered, url)).toBe(200);
@@ -139,7 +139,7 @@ it('the error of a key in Redis without a token says to delete it or use another
   };
   const redis: RedisClient = { evalSha: evaluate, eval: evaluate };
   const load = (key: string) => redisTokenStore(redis, { key }).load();
-  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete it, or use another key.');
+  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete the key, or use another key.');
   expect(await load('another')).toBeUndefined();
   values.delete('k');
   expect(await load('k')).toBeUndefined();

@@ -74,7 +74,7 @@ describe('a create with the outcome `refused`', () => {
       await client.audiences.create({ name: 'Before' });
       const error = await errorWith('refused', client.audiences.create({ name: 'One' }, once));
       if (!RateLimitError.isInstance(error) || !error.idempotencyKey || !error.retryAt) throw error;
-      expect(error.advice).toContain(`Repeat it with the idempotency key "${error.idempotencyKey}".`);
+      expect(error.advice).toContain(`Repeat the request with the idempotency key "${error.idempotencyKey}".`);
       await vi.advanceTimersByTimeAsync(error.retryAt.getTime() - Date.now());
       const { id } = await client.audiences.create({ name: 'One' }, { idempotencyKey: error.idempotencyKey });
       expect(await client.audiences.list().toArray()).toMatchObject([{ id }, { name: 'Before' }]);

@@ -68,7 +68,9 @@ describe('advance', () => {
   it('`advance` refuses a time from the year 9000 on', async () => {
     const sandbox = createSandbox({ clock: 'manual' });
     for (const ms of [Number.POSITIVE_INFINITY, 8.64e15, Number.NaN])
-      await expect(sandbox.advance(ms)).rejects.toThrow(/`ms` of `advance` must be a number of 0 or more/);
+      await expect(sandbox.advance(ms)).rejects.toThrow(
+        /`ms` of `advance` must be a number of milliseconds of 0 or more/,
+      );
     const queued = await Promise.allSettled([sandbox.advance(1.5e14), sandbox.advance(1.5e14)]);
     expect(queued.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect((await sandbox.fetch('http://x/api/v2/usage')).status).toBe(406);

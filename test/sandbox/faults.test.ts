@@ -166,7 +166,7 @@ describe('a fault rule', () => {
   });
 
   it.each<[FaultRule, string]>([
-    [{}, 'must have at least one of'],
+    [{}, 'set at least one of'],
     [{ status: 200 }, '`status` must be an error status'],
     [{ status: 500, cut: 'after' }, 'set only one of'],
     [{ rate: 2, status: 500 }, '`rate` must be a number from 0 to 1'],
@@ -174,8 +174,8 @@ describe('a fault rule', () => {
     [{ delay: -1 }, '`delay` must be a number from 0 to 2147483647'],
     [{ delay: 2 ** 31 }, '`delay` must be a number from 0 to 2147483647'],
     [{ inFlight: -1 }, '`inFlight` must be a number from 0 to 2147483647'],
-    [{ inFlight: 5, status: 500 }, 'without `status`'],
-    [{ inFlight: 5, cut: 'before' }, 'without `status`'],
+    [{ inFlight: 5, status: 500 }, 'cannot be combined with `status`'],
+    [{ inFlight: 5, cut: 'before' }, 'cannot be combined with `status`'],
     [{ times: -1, status: 500 }, '`times` must be a number of 0 or more'],
     [{ on: 'audience.create', status: 500 }, '`on` must be an operation, a path'],
   ])('the rule %j is refused', (rule, message) => {

@@ -124,7 +124,7 @@ describe('the sandbox', () => {
   });
 
   it.each<[status: number, why: string, send: (api: ReturnType<typeof startSandbox>) => Promise<unknown>]>([
-    [401, 'Authorization was not sent', ({ call }) => call('GET', '/api/v2/usage')],
+    [401, 'The request has no Authorization header', ({ call }) => call('GET', '/api/v2/usage')],
     [401, 'has been revoked', ({ call }) => call('GET', '/api/v2/usage', { token: '9|x' })],
     [
       401,
@@ -136,13 +136,13 @@ describe('the sandbox', () => {
     ],
     [
       401,
-      'valid on the MCP endpoint only',
+      'valid only on the MCP endpoint',
       ({ call, account }) => call('GET', '/api/v2/usage', { token: account.token('mcp') }),
     ],
     [403, 'of kind api, without the scope mcp', ({ call, token }) => call('POST', '/api/v2/mcp', { token, body: {} })],
     [
       406,
-      'Accept is "text/html"',
+      'The Accept header is "text/html"',
       ({ call, token }) => call('GET', '/api/v2/usage', { token, headers: { accept: 'text/html' } }),
     ],
     [

@@ -44,7 +44,9 @@ describe('a receiver', () => {
     });
     const url = await listenForTest(server);
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(500);
-    expect(lines).toEqual([expect.stringMatching(/takes a `Request`\. .* use `toNodeListener\(receiver\)`/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/must be called with a `Request`\. .* use `toNodeListener\(receiver\)`/),
+    ]);
   });
 
   it('responds with 405 to any method but POST', async () => {
@@ -69,7 +71,7 @@ describe('a receiver', () => {
     const response = await receiver.handle(await delivery(wireEvent('evt_1'), { body: '{}' }));
     expect([response.status, await response.text()]).toEqual([400, '']);
     expect(lines).toEqual([
-      expect.stringContaining('warn audience-activation: A delivery was refused: The signature header'),
+      expect.stringContaining('warn audience-activation: The receiver refused a delivery: The signature header'),
       expect.stringContaining('signature does not match'),
     ]);
   });
@@ -98,7 +100,9 @@ describe('a receiver', () => {
     const first = send(wireEvent('evt_1'));
     await eventually(() => expect(handler).toHaveBeenCalled());
     expect(await send(wireEvent('evt_1'))).toBe(503);
-    expect(lines).toEqual([expect.stringMatching(/Event evt_1 .*: another delivery of this event is being handled/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/Event evt_1 .*: a handler is still processing another delivery of this event/),
+    ]);
     finish();
     expect(await first).toBe(200);
     expect(await send(wireEvent('evt_1'))).toBe(200);

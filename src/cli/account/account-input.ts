@@ -16,7 +16,7 @@ function problemOf(url: URL | null, allowInsecure: boolean): string | undefined 
   if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure)
     return `uses http on ${url.hostname}, where others could read the token. Use https, or pass --allow-insecure.`;
   if (withoutTrailingSlashes(url.pathname).endsWith(API))
-    return `must not end with ${API}, because every path begins with it: leave it out.`;
+    return `must not end with ${API}, because every request path already begins with ${API}.`;
   return undefined;
 }
 

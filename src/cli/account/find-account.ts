@@ -30,16 +30,16 @@ async function loginAccount(context: Context): Promise<Account> {
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
   if (!command && !env.AUDIENCE_TOKEN) return profileAccount(context, address);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
-  if (!address) throw usageError(`No address is set for ${source}: pass --base-url, or set AUDIENCE_BASE_URL.`);
+  if (!address) throw usageError('No service address is set for the token: pass --base-url, or set AUDIENCE_BASE_URL.');
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
     throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
   if (command) {
-    const advice = 'The command must print another token.';
+    const advice = 'The token command must print another token.';
     return { baseUrl: address, token: commandToken(command, context), source, advice };
   }
   const { AUDIENCE_TOKEN: token = '' } = env;
   checkToken(token, source);
-  const advice = `Set it to another token, or unset it and log in with \`${NAME} login\`.`;
+  const advice = `Set AUDIENCE_TOKEN to another token, or unset the variable and log in with \`${NAME} login\`.`;
   return { baseUrl: address, token, source, advice };
 }
 
@@ -52,12 +52,13 @@ async function profileAccount({ flags, output, env }: Context, address: string |
   const name = profileName(env, flags.profile);
   const profile = await (await openProfile(env, name)).read();
   if (!profile && flags.dryRun) {
-    if (!address) output.note(`No address is set, so the output contains ${EXAMPLE_ADDRESS} instead.`);
+    if (!address)
+      output.note(`No service address is set, so the output contains the example address ${EXAMPLE_ADDRESS}.`);
     return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
   }
   const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
   if (!profile) {
-    const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
+    const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or use a sandbox with --sandbox.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
   const { token, baseUrl, email, expiresAt, contract }: Profile = profile;
@@ -72,7 +73,7 @@ async function profileAccount({ flags, output, env }: Context, address: string |
 /** Returns the error for a token that belongs to another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>
   new CommandError(
-    `${token} belongs to ${owner}, so the command does not send it to ${address}. Log in there, or set a token for that address.`,
+    `${token} belongs to ${owner}, so the command does not send the token to ${address}. Log in at ${address}, or set a token for that address.`,
     {
       code: 'token-of-other-address',
     },

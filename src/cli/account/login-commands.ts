@@ -41,7 +41,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     (await isValid({ ...profile, contract }, context));
   if (await isKept(existing, flags.email)) {
     output.note(
-      `Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email; for a new token: --force`,
+      `Already logged in as ${existing?.email} at ${baseUrl}. To use another account, pass --email. To get a new token, pass --force.`,
     );
     if (existing && flags.contract !== undefined) {
       await file.withLock(() => file.save({ ...existing, contract }));
@@ -61,7 +61,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     const issued = await issueToken(context, { baseUrl, credentials, contract });
     await file.save(issued).catch((error: unknown) => {
       const advice =
-        "The service issued a token, but the command could not store it. It counts as one of the account's ten tokens until you run `tokens revoke`.";
+        "The service issued a token, but the command could not store the token. Until you run `tokens revoke`, the token counts as one of the account's ten.";
       throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
     });
     return issued;
@@ -71,7 +71,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     `The token is stored in ${profilePath(env, name)} (mode 0600: only you can read it), and expires at ${profile?.expiresAt}.`,
   );
   if (existing?.email !== undefined && existing.email !== credentials.email)
-    output.note(`It replaces the token of ${existing.email}. To keep both: --profile <name>`);
+    output.note(`The new token replaces the token of ${existing.email}. To keep both, pass --profile <name>.`);
   await printProfile(context, name, profile);
   return EXIT.done;
 }
@@ -131,7 +131,9 @@ async function loginWithBrowser(
   await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
   const path = oauthPath(env, name);
   output.note(`Signed in. The tokens are stored in ${path} (mode 0600: only you can read them).`);
-  output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
+  output.note(
+    `The tokens are valid only for the service's MCP endpoint, for example: \`${NAME} request POST /api/v2/mcp --data …\``,
+  );
   if (output.isJson) await output.object({ profile: name, base_url: baseUrl, path }, { isDone: true });
   return EXIT.done;
 }
@@ -156,15 +158,15 @@ export async function logout({ output, signal, env }: Context, flags: GlobalFlag
     if (failure !== undefined)
       output.log(
         'warning',
-        `The OAuth tokens could not be revoked: ${failure} They may still be valid: end the connection in the console of the service.`,
+        `The OAuth tokens could not be revoked: ${failure} End the connection in the service's console, because the tokens may still be valid.`,
       );
   }
   if (profile) {
     await file.withLock(() => file.save(undefined));
     output.note(
-      `The token of ${profile.email} is removed from this machine. It stays valid until ${profile.expiresAt};`,
+      `The token of ${profile.email} is removed from this machine. The token stays valid until ${profile.expiresAt}.`,
     );
-    output.note(`\`${NAME} tokens revoke\` ends all API tokens of an account.`);
+    output.note(`To end all API tokens of an account, run \`${NAME} tokens revoke\`.`);
   }
   if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
   const removed = profile !== undefined || baseUrl !== undefined;
@@ -183,7 +185,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const file = await openProfile(env, profileName(env, flags.profile));
   const profile = await file.read();
   const baseUrl = (await addressOf(context)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
-  if (!baseUrl) throw usageError('No address is set: pass --base-url, or set AUDIENCE_BASE_URL.');
+  if (!baseUrl) throw usageError('No service address is set: pass --base-url, or set AUDIENCE_BASE_URL.');
   checkAddress(baseUrl, flags.allowInsecure);
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
   const contract = (await readContract(context)) ?? profile?.contract;

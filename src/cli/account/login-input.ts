@@ -24,7 +24,7 @@ export async function readCredentials(context: Context, initial: string | undefi
   const email = initial ?? (await askFor(context, 'Email'));
   if (context.stdin().isTTY) return { email, password: await askPassword(context, `Password of ${email}`) };
   const password = (await readStdin(context)).split(/\r?\n/, 1)[0];
-  if (!password) throw usageError('Pass the password on standard input, or run this in a terminal.');
+  if (!password) throw usageError('Pass the password on standard input, or run the command in a terminal.');
   return { email, password };
 }
 

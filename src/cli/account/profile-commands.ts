@@ -49,7 +49,7 @@ export async function useProfile(
     throw new CommandError(message, { code: 'profile-not-found' });
   }
   await chooseProfile(env, name);
-  output.note(`Commands use profile "${name}" from now on.`);
+  output.note(`Commands use profile "${name}" by default.`);
   warnOfEnvironment({ output, env }, name);
   return EXIT.done;
 }
@@ -58,6 +58,6 @@ export async function useProfile(
 export function warnOfEnvironment({ output, env }: Pick<Context, 'output' | 'env'>, name: string): void {
   const variable = ['AUDIENCE_TOKEN_COMMAND', 'AUDIENCE_TOKEN'].find((key) => env[key]);
   if (variable === undefined) return;
-  const message = `${variable} is set: commands use it instead of a profile. Unset it, or pass them --profile ${name}.`;
+  const message = `Commands use ${variable} instead of a profile. Unset the variable, or pass --profile ${name} to each command.`;
   output.log('warning', message);
 }

@@ -110,7 +110,7 @@ async function checkPrivate(path: string): Promise<void> {
   const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
   if ((mode & OTHERS) === 0) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read it, then \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
+  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read the token, also run \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
@@ -134,7 +134,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
     async read(): Promise<Profile | undefined> {
       const stored = await store.load();
       if (stored && typeof stored.baseUrl !== 'string') {
-        const message = `${path} was not written by \`login\`, because it contains no address. Choose another --profile.`;
+        const message = `${path} is not a profile of \`login\`: it contains no address. Choose another --profile.`;
         throw new CommandError(message, { code: 'profile-invalid' });
       }
       await checkPrivate(path);

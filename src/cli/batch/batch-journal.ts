@@ -23,18 +23,18 @@ export async function correctJournal(
       throw usageError(`--resolve must be key=id, such as north=12, not "${text}".`);
     return [key, Number(id)] as const;
   });
-  if (!existsSync(path)) throw usageError(`There is no journal ${path}: name it with --journal <file>.`);
+  if (!existsSync(path)) throw usageError(`The journal ${path} does not exist: pass its path with --journal <file>.`);
   const journal = await openJournal(path, await connect(), { signal, isOffline: true });
   try {
     for (const key of [...ids.map(([name]) => name), ...forget])
       if (!journal.get(key)) throw usageError(`${path} has no key "${key}". --status prints its keys.`);
     for (const [key, id] of ids) {
       await journal.resolve(key, id);
-      output.log('info', `"${key}" is ${id}. To continue, run the command without --resolve.`);
+      output.log('info', `"${key}" has the id ${id} in the journal. To continue, run the command without --resolve.`);
     }
     for (const key of forget) {
       await forgetPart(journal, key.replace(PART_SUFFIX, ''), key);
-      output.log('info', `"${key}" is forgotten: the next run creates it.`);
+      output.log('info', `"${key}" is removed from the journal: the next run creates the row again.`);
     }
     return EXIT.done;
   } finally {

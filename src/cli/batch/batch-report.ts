@@ -56,10 +56,7 @@ const tableRow = (view: RowView) => ({
  * @throws {CommandError} for a path that does not end with `.csv` or `.json`, or that is a pipe, a device or a folder.
  */
 export function checkReport(path: string, isRun: boolean): void {
-  if (!isRun)
-    throw usageError(
-      '--report writes the result of a run: leave it out with --status, --dry-run, --resolve and --forget.',
-    );
+  if (!isRun) throw usageError('--report cannot be combined with --status, --dry-run, --resolve or --forget.');
   if (!/^\.(?:csv|json)$/.test(extname(path))) throw usageError(`--report must end with .csv or .json, not "${path}".`);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw usageError(`--report must name a regular file, not ${path}.`);

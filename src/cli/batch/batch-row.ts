@@ -69,7 +69,7 @@ interface RowTurns {
 const DOWNLOADS = 4;
 
 /** Reason for a row whose activation has completed without result files. */
-const NO_FILES = 'Its activation has no files yet.';
+const NO_FILES = 'The completed activation has no files yet.';
 
 /** States of a row while it waits for each of its parts. */
 const STEPS = { cohort: 'importing', audience: 'building', activation: 'activating' } as const;

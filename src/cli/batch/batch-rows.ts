@@ -43,15 +43,16 @@ export function parseRows(
     const { key, file, ...body } = record;
     if (typeof key !== 'string' || !KEY.test(key))
       throw usageError(
-        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - and . (a dot is neither first nor last), because the key names a folder.`,
+        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - and . (the dot neither first nor last), because the key names a folder.`,
       );
     const other = keys.get(key.toLowerCase());
     if (other)
       throw usageError(
-        `${where} has the key of ${other}, "${key}": keys must differ in more than upper and lower case.`,
+        `${where} and ${other} have the same key "${key}". Keys must differ in more than upper and lower case.`,
       );
     keys.set(key.toLowerCase(), where);
-    if (Object.keys(body).length === 0) throw usageError(`${where}, "${key}", has a key, but no field of an audience.`);
+    if (Object.keys(body).length === 0)
+      throw usageError(`${where}, "${key}", has only a key: add the fields of an audience.`);
     checkDates(body, where);
     // The service checks the other fields.
     return {
@@ -83,7 +84,9 @@ function checkDates({ dataset }: JsonObject, where: string): void {
     const { start_date: start, end_date: end } = Object(entry);
     for (const [name, date] of Object.entries({ start_date: start, end_date: end }))
       if (typeof date === 'string' && !isDay(date))
-        throw usageError(`${where}: dataset.${at}.${name} must be an existing day as YYYY-MM-DD, not "${date}".`);
-    if (start > end) throw usageError(`${where}: dataset.${at} ends on ${end}, before it begins on ${start}.`);
+        throw usageError(
+          `${where}: dataset.${at}.${name} must be an existing date in the form YYYY-MM-DD, not "${date}".`,
+        );
+    if (start > end) throw usageError(`${where}: dataset.${at}.end_date ${end} is before start_date ${start}.`);
   }
 }

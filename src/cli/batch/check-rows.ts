@@ -65,7 +65,7 @@ export function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
     const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
     output.log(
       'warning',
-      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent unchanged.`,
+      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). The command sends it unchanged.`,
     );
   }
 }

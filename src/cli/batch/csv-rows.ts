@@ -24,7 +24,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
   const isEmpty = (at: number): boolean => names[at] === '' && records.every(({ cells }) => (cells[at] ?? '') === '');
   let width = names.length;
   while (isEmpty(width - 1)) width--;
-  if (width < names.length) note(`${names.length - width} empty columns at the end were left out.`);
+  if (width < names.length) note(`${names.length - width} empty columns at the end are ignored.`);
   checkNames(names.slice(0, width));
   return records.map(({ cells, line }) => {
     const where = `Line ${line}`;
@@ -33,7 +33,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
       throw usageError(`${where} has ${more} cells than the header (${cells.length}, not ${names.length})${hint}.`);
     }
     if (cells.every((cell, at) => cell === header.cells[at]))
-      throw usageError(`${where} repeats the header: somebody joined several files. Remove the line.`);
+      throw usageError(`${where} repeats the header, probably because several files were joined. Remove the line.`);
     let record = {};
     for (const [at, name] of names.entries()) {
       const cell = cells[at] ?? '';
@@ -49,11 +49,10 @@ const namesOf = (cells: readonly string[]): string[] =>
 
 function checkNames(names: readonly string[]): void {
   for (const [at, name] of names.entries()) {
-    if (name.split('.').includes('__proto__'))
-      throw usageError('The header has a field "__proto__", which is not sent.');
+    if (name.split('.').includes('__proto__')) throw usageError('The header must not have the column "__proto__".');
     const isTaken = names.some((other, index) => index !== at && (other === name || other.startsWith(`${name}.`)));
     if (isTaken || !/^[^.]+(?:\.[^.]+)*$/.test(name))
-      throw usageError(`The header has the column "${name}" twice, or as a part of another column, or without a name.`);
+      throw usageError(`The header column "${name}" is empty, occurs twice, or is the parent of another column.`);
   }
   if (!names.includes('key')) throw usageError('The header has no column "key".');
 }

@@ -33,7 +33,7 @@ export function parseCsv(text: string): CsvRecord[] {
   pattern.lastIndex = named.length;
   while (pattern.lastIndex < text.length) {
     const [cell, quoted, plain = '', end] = pattern.exec(text) ?? [];
-    if (cell === undefined) throw usageError(`Line ${line} has a quote that is not closed, or in the wrong place.`);
+    if (cell === undefined) throw usageError(`Line ${line} has a quote that is not closed, or is in the wrong place.`);
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
     line += cell.match(/\r?\n|\r/g)?.length ?? 0;
     if (end === separator && pattern.lastIndex < text.length) continue;

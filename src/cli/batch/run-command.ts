@@ -40,7 +40,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const { output, signal } = context;
   const isStream = isStdin(file) || file.startsWith('/dev/fd/');
   if (isStream && flags.journal === undefined)
-    throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
+    throw usageError('Rows on standard input need a journal: pass --journal <file>.');
   if (flags.report !== undefined)
     checkReport(flags.report, !(flags.status || flags.dryRun || flags.resolve || flags.forget));
   const journalFile = flags.journal ?? `${file}.journal`;
@@ -112,7 +112,7 @@ async function runRows(
       progress.announce(`${limit} until ${timeText(until)}`, ` (${creates}).`);
     },
     onOutage(error, until) {
-      const notice = `Create requests fail. Waiting for the end of the outage until ${timeText(until)}`;
+      const notice = `Create requests fail. The command waits for the end of the outage until ${timeText(until)}`;
       progress.announce(notice, ` at the latest: ${messageOf(error, true)}`);
     },
   }).finally(async () => {

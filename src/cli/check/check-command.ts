@@ -25,10 +25,12 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const { out, against } = flags;
   const contractAt = (path: string) => readContract({ ...context, flags: { ...context.flags, contract: path } });
   if (out !== undefined && against !== undefined && resolve(out) !== resolve(against))
-    throw usageError('--out and --against must be the same file.');
+    throw usageError('--out and --against must name the same file.');
   const earlier = against === undefined ? undefined : await contractAt(against);
   if (earlier && !earlier.checked)
-    throw usageError(`${against} was not written by \`check --out\`: it does not say what was checked.`);
+    throw usageError(
+      `${against} does not say what an earlier check found: pass a file that \`check --out\` has written.`,
+    );
   const account = await context.account();
   if (flags.write && !flags.yes) await confirmWrites(context);
   const text = out === undefined ? '' : await writable(out, () => readTarget(out));
@@ -42,10 +44,11 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (output.isJson) await output.json({ verdict: verdictOf(report, out), ...report, ...comparison, notes });
   else for (const line of linesOf(report, out, flags.all)) await output.line(line);
   for (const note of output.isJson ? [] : notes) output.note(note);
-  if (stopped && out !== undefined) output.log('warning', `${out} was not written: the check ended early.`);
+  if (stopped && out !== undefined) output.log('warning', `The check ended early, so ${out} was not written.`);
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
-  for (const id of unchecked) output.log('warning', `An earlier check confirmed ${id}. This check could not check it.`);
+  for (const id of unchecked)
+    output.log('warning', `This check could not verify ${id}, which an earlier check confirmed.`);
   // Exit with `differs` unless the file already adapts the client. Always do so if a call cannot work.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
@@ -73,7 +76,10 @@ async function runCheck(
     level: flags.write ? 'write' : 'read',
     onProgress(kind, text) {
       if (kind === 'left')
-        output.log('warning', `The project \`${text}\` may be left. The next --write offers to delete it.`);
+        output.log(
+          'warning',
+          `The project \`${text}\` may still exist. The next check with --write offers to delete it.`,
+        );
       else if (output.stderr.isTTY) output.note(text);
     },
     confirmDelete: async (names) =>
@@ -83,8 +89,9 @@ async function runCheck(
 
 /** Asks for confirmation before a check that writes. */
 async function confirmWrites(context: Context): Promise<void> {
-  const effects = 'creates and deletes one project, and reserves an upload that nothing uses';
-  if (!context.stdin().isTTY || !context.output.stderr.isTTY) throw usageError(`Pass --yes: the check ${effects}.`);
+  const effects = 'creates and deletes one project, and reserves one upload without using it';
+  if (!context.stdin().isTTY || !context.output.stderr.isTTY)
+    throw usageError(`To confirm, pass --yes: the check ${effects}.`);
   if (!(await askConfirmation(context, `The check ${effects}. Continue?`)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
@@ -105,13 +112,13 @@ async function writeSettings(path: string, text: string, { findings, contract, n
   const indent = /^\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? 2;
   const target = await realpath(path).catch(() => path);
   if (((await writable(path, () => readIfExists(path))) ?? '') !== text)
-    return [`${path} was not written, because it has changed during the check. Run the check again.`];
+    return [`${path} was not written, because its content changed during the check. Run the check again.`];
   await writable(path, () => replaceFile(target, `${JSON.stringify(contract, undefined, indent)}\n`, 0o666));
   const code = overridesOf(findings);
   const overrides = overridesPath(path);
   const known = await writable(overrides, () => readIfExists(overrides));
   if (code === undefined || code === known) return notes;
-  if (known !== undefined) return [...notes, `${overrides} was kept. The service needs:\n${code}`];
+  if (known !== undefined) return [...notes, `${overrides} was not changed. Your service needs this code:\n${code}`];
   await writable(overrides, () => writeFile(overrides, code));
   return notes;
 }

@@ -33,7 +33,7 @@ export async function checkPaging(session: Session): Promise<void> {
   const { findings, paths, probe, expected } = session;
   const kind = KINDS.find((one) => (session.rows.get(one)?.length ?? 0) >= 2);
   const path = kind && paths.working.get(`${kind}.list`);
-  if (!path) return findings.unclear('paging', 'Needs a list with two rows.');
+  if (!path) return findings.unclear('paging', 'The check needs a list with at least two rows.');
   probe.report('step', 'Paging');
   const known = expected.paging ?? PAGE_NUMBERS;
   const listed = session.rows.get(kind) ?? [];
@@ -80,17 +80,19 @@ export async function checkPaging(session: Session): Promise<void> {
   if (!found) {
     await probe.assertResponsive();
     if (failure) return findings.unclear('paging', reasonOf(failure));
-    return findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.', { breaks: true });
+    return findings.set('paging', 'differs', 'None of the parameters that the check tried returns the next page.', {
+      breaks: true,
+    });
   }
   const { maxSize: fixed, size = 'per_page', ...way } = found;
   const { maxSize, ...inEffect } = known;
   // A contract may omit `size`, so that the client does not send it.
   const paging: Paging = isDeepStrictEqual({ size, ...inEffect }, { size, ...way }) ? inEffect : { ...way, size };
-  const evidence = `\`${way.param}\` leads from one row to another one.`;
+  const evidence = `\`${way.param}\` returns the next page.`;
   findings.prove('paging', paging, [PAGE_NUMBERS, inEffect], evidence, { paging });
   const noteMax = (rows: number, evidence: string): void =>
     findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize: rows } } });
-  if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');
+  if (fixed) return noteMax(fixed, 'The number of rows on a page does not depend on the requested size.');
   for (const asked of PAGE_SIZES) {
     const page = await readPage({ [size]: asked });
     const { length } = page.rows;
@@ -100,11 +102,11 @@ export async function checkPaging(session: Session): Promise<void> {
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
     // The contract may set a smaller size, which works, too.
     const largest = (rows: number): number => Math.min(rows, maxSize ?? rows);
-    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses a larger page.');
+    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses larger pages.');
     const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
     if (length > 0 && hasOthers(rows, page.rows))
-      return noteMax(largest(length), 'A page has fewer rows than requested, and more follow.');
-    return findings.unclear('page-size', 'Needs a list with more than 100 rows.');
+      return noteMax(largest(length), 'A page has fewer rows than requested, although another page follows.');
+    return findings.unclear('page-size', 'The check needs a list with more than 100 rows.');
   }
 }
 

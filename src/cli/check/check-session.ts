@@ -18,7 +18,8 @@ export interface Session {
 }
 
 /** Evidence for an operation that the check does not send at the path of the contract. */
-export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
+export const HELD_BACK =
+  "The check does not send the contract's request, because that request could change the account.";
 
 /** Returns the envelope path from which the client reads the payload of an operation. */
 export const placeOf = ({ expected }: Session, name: OperationName): string =>
@@ -28,7 +29,7 @@ export const placeOf = ({ expected }: Session, name: OperationName): string =>
 export function reasonOf({ status, envelope }: Reply): string {
   if (status === 0) return 'No response.';
   if (status === 401 || status === 403)
-    return `The token is not permitted to use it, or the path does not exist (${status}).`;
+    return `The token is not permitted to use this path, or the path does not exist (${status}).`;
   if (isMissing(status)) return 'The resources in the list no longer exist.';
   return envelope ? 'The response contains no resource of this kind.' : `The service responds with ${status}.`;
 }

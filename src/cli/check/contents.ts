@@ -39,10 +39,10 @@ const hasStatus = (row: JsonObject): boolean => isObject(row.status) && typeof r
 /** Records whether list rows have the same status as the single resource, which waits need. */
 export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resource: JsonObject): void {
   if (!hasStatus(resource) || !JOBS[kind]) return;
-  const text = `Rows of the list of ${kind} have no status, but single resources do.`;
+  const text = `Rows in the list of ${kind} have no status, unlike single ${kind}.`;
   if (!hasStatus(row)) findings.set('waits.via', 'differs', text, { setting: { waits: { via: 'get' } } });
   else if (findings.stateOf('waits.via') !== 'differs')
-    findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
+    findings.set('waits.via', 'confirmed', 'List rows have a status, as single resources do.');
 }
 
 /** Milliseconds without a change after which a status is probably final, regardless of the time zone. */
@@ -60,7 +60,7 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
       const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
       if (state === 'running') statuses.add(`\`${job} ${id}\``);
     }
-  const text = `Rows with ${[...statuses].join(', ')} have not changed for 7 days. Add to \`statuses\` what it means.`;
+  const text = `Rows with these statuses have not changed for 7 days: ${[...statuses].join(', ')}. Add the meaning of each status to \`statuses\`.`;
   if (statuses.size > 0) findings.set('statuses', 'differs', text);
 }
 
@@ -81,7 +81,7 @@ export function noteRequestId({ probe: { successes }, findings, expected }: Sess
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
   if (requestIdHeader === undefined) return;
   const known = ['x-request-id', inEffect];
-  findings.prove('request-id-header', requestIdHeader, known, 'Its value differs in each response.', {
+  findings.prove('request-id-header', requestIdHeader, known, 'The value of this header differs in each response.', {
     requestIdHeader,
   });
 }

@@ -25,9 +25,9 @@ export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedu
 export type Kind = (typeof KINDS)[number];
 
 /** Evidence for assumptions that no response has shown. */
-export const UNSEEN = 'No resource of the account shows it.';
+export const UNSEEN = 'The account has no resource that shows this.';
 const NEVER_SENT =
-  'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
+  'The check never sends this request. If the assumption is wrong, your first call fails with a 404 that advises `aud check`, or with a 422 that names the fields of the body.';
 
 /** Operations whose path the check examines: all except the credential exchange and MCP. */
 const CHECKED = Object.keys(operations)

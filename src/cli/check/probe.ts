@@ -131,7 +131,7 @@ export class Probe {
   async assertResponsive(): Promise<void> {
     const reply = this.trial && (await this.get(this.trial));
     if (!reply || reply.status === 0 || reply.status >= 500 || reply.envelope) return;
-    const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
+    const reason = 'The service blocks the check: it refuses a documented read that succeeded before.';
     throw new Stop(reason, EXIT.cutShort);
   }
 
@@ -154,7 +154,8 @@ export class Probe {
     await this.#client.request(method, path, options).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
       if (ConflictError.isInstance(error)) this.#reply = { ...this.#reply, outcome: error.outcome };
-      if (RateLimitError.isInstance(error)) throw new Stop('The service keeps limiting the rate (429).', EXIT.limited);
+      if (RateLimitError.isInstance(error))
+        throw new Stop('The service keeps returning 429 (rate limit).', EXIT.limited);
     });
     return { ...this.#reply, at: this.now };
   }

@@ -57,10 +57,10 @@ async function findPath<T>(
     // A 404 for one resource is no evidence that the path is wrong.
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
     if (!isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope)))
-      difference = `\`GET ${path}\` is refused (${status}). `;
+      difference = `\`GET ${path}\` returns ${status}${isMissing(status) ? '' : ' without an envelope'}. `;
     else if (isLikeUnknown || isOfResource) continue;
     else if (!envelope) break;
-    else if (proof) difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
+    else if (proof) difference = `\`GET ${path}\` returns ${status} ${proof}. `;
   }
   if (difference === '') return void findings.unclear(id, reason);
   await probe.assertResponsive();
@@ -108,14 +108,15 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     const isDenied = statuses.every((status) => status === 401 || status === 403);
     if (isDenied) throw new Stop('The service refuses the token.', EXIT.authentication);
     const isSilent = statuses.every((status) => status === 0);
-    const other = 'Neither documented read responds as documented: something else is probably at this address.';
-    throw new Stop(isSilent ? 'The service cannot be reached at this address.' : other, EXIT.unexpected);
+    const other =
+      'Neither documented read returns the documented response: another service is probably at this address.';
+    throw new Stop(isSilent ? 'The check could not reach the service at this address.' : other, EXIT.unexpected);
   }
-  findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
+  findings.set('service', 'confirmed', 'A documented read succeeds with this token, and its response is an envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
     const path = pathOf(name);
-    const text = `\`GET ${path}\` responds with ${status}.`;
-    if (found) notePath(session, name, path, 'Responds as documented.', found.place);
+    const text = `\`GET ${path}\` returns ${status}.`;
+    if (found) notePath(session, name, path, 'The response is as documented.', found.place);
     else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
     else findings.unclear(`path:${name}`, text);
   };
@@ -127,12 +128,13 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   if (!report) return;
   const { hour, day } = Object(report.value.build_budget);
   const isBudget = [hour, day].every((window) => Number.isInteger(window?.limit) && Number.isInteger(window?.used));
-  const text = `\`build_budget\` of the report ${isBudget ? 'has' : 'must have'} \`limit\` and \`used\`, by \`hour\` and \`day\`.`;
+  const text = `\`build_budget\` of the report ${isBudget ? 'has' : 'must have'} \`limit\` and \`used\` in \`hour\` and \`day\`.`;
   findings.set('usage.build_budget', isBudget ? 'confirmed' : 'differs', text);
   const month = new Date(probe.now);
   month.setUTCMonth(month.getUTCMonth() - 1, 1);
   const past = await probe.get(usagePath, { query: { yearmonth: month.toISOString().slice(0, 7) } });
-  if (past.envelope) findings.set('usage.yearmonth', 'confirmed', 'A past month as YYYY-MM succeeds.');
+  if (past.envelope)
+    findings.set('usage.yearmonth', 'confirmed', 'The service accepts a past month in the form YYYY-MM.');
   else if ([400, 404, 422].includes(past.status))
     findings.set('usage.yearmonth', 'differs', 'The service refuses a past month in the form YYYY-MM.');
 }
@@ -144,19 +146,20 @@ async function checkList(session: Session, kind: Kind): Promise<readonly JsonObj
   let isCamelCased = false;
   const judge = async ({ envelope }: Reply, path: string) => {
     const list = rowsIn(envelope, placeOf(session, name));
-    if (!list) return 'without rows that have an `id`, at a place that the check knows';
+    if (!list) return 'without rows that have an `id` at a place that the check knows';
     isCamelCased = /"(?:created|updated)At":/.test(JSON.stringify(envelope));
     if (!list.value.every((row) => fits(kind, row))) return 'with rows of another kind';
-    if (list.value.length > 0) return { ...list, why: 'A list of rows with ids and fields of this kind.' };
+    if (list.value.length > 0)
+      return { ...list, why: 'The response is a list of rows with the ids and fields of this kind.' };
     // Some services return an empty list for every path.
     const beside = async () => probe.get(path.replace(/[^/]+$/, madeUpName()));
     const isUsual = rowsIn(probe.unknown?.envelope) ?? rowsIn((await beside()).envelope);
-    const why = 'The list is empty, and the service refuses a made-up path beside it.';
+    const why = 'The list is empty, and the service refuses a similar made-up path.';
     return isUsual ? undefined : { ...list, why };
   };
   const rows = (await findPath(session, name, (path) => probe.get(path), judge)) ?? [];
   if (isCamelCased && rows.length > 0)
-    findings.set('fields', 'differs', 'The fields of resources are in camelCase: a function must rename them.');
+    findings.set('fields', 'differs', 'The fields of resources are in camelCase: an override must rename the fields.');
   if (rows.length > 0) await noteShape(findings, kind, 'list', rows);
   return rows;
 }
@@ -184,7 +187,7 @@ async function checkGet(
   };
   const resource = await findPath(session, name, send, async ({ envelope }) => {
     const found = resourceIn(envelope, id, placeOf(session, name));
-    const why = 'The response has the id of a row of the list.';
+    const why = 'The response has the id of a row in the list.';
     return found && fits(kind, found.value) ? { ...found, why } : 'without the resource';
   });
   if (resource) await noteShape(findings, kind, 'get', resource);

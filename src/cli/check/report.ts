@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 const SUBJECTS: Readonly<Record<string, string>> = {
   list: 'Lists',
   get: 'Reads',
-  create: 'Creates',
-  delete: 'Deletes',
+  create: 'Create requests',
+  delete: 'Delete requests',
   reserve: 'Reservations',
 };
 
@@ -22,7 +22,7 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   if (first) return `${subjectOf(first)}${more} do not work here: ${first.evidence}`;
   const needs = findings.filter((finding) => finding.needs).length;
-  const open = needs > 0 ? ` ${needs} assumptions need --write.` : '';
+  const open = needs > 0 ? ` To check ${needs} more assumptions, pass --write.` : '';
   if (differing.length === 0) return `Nothing differs.${open}`;
   const { $schema, checked, ...settings } = contract;
   const means = [
@@ -45,9 +45,9 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
   const isPathMissing = differs.some(({ id, breaks }) => breaks && id.startsWith('path:'));
   const next = [
     stopped ? 'run the check again.' : '',
-    isPathMissing ? 'ask the operator for the path, and add it to `operations` of the file.' : '',
-    differs.length > 0 && !file ? 'write the settings to a file, with --out service.json.' : '',
-    overridesOf(findings) ? `pass \`operations\` of ${overridesPath(file)} to the client.` : '',
+    isPathMissing ? 'ask the operator of the service for the path, and add the path to `operations` in the file.' : '',
+    differs.length > 0 && !file ? 'write the settings to a file with --out service.json.' : '',
+    overridesOf(findings) ? `pass \`operations\` from ${overridesPath(file)} to the client.` : '',
   ];
   return [
     verdictOf(report, file),
@@ -63,8 +63,8 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
     ...next.filter((step) => step !== '').map((step) => `Next: ${step}`),
     `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
     ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
-    `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
-    'The report contains nothing from the account: you can share it.',
+    `The check sent ${requests.read} reads and ${requests.write} writes. To print each assumption, pass --all.`,
+    'The report contains no data of the account, so you can share it.',
   ];
 }
 

@@ -39,9 +39,9 @@ export function mergeFindings(
     const finding = findings.find(({ id }) => id === (first === 'operations' ? `${kind}:${name}` : kind));
     const is = valueAt(contract, path);
     const shown = `\`${path.join('.')}\` ${JSON.stringify(was)}`;
-    if (is !== was) return [`${shown} is ${JSON.stringify(is)} now: ${finding?.evidence}`];
+    if (is !== was) return [`${shown} is replaced with ${JSON.stringify(is)}: ${finding?.evidence}`];
     const isKnown = finding?.state === 'confirmed' || finding?.setting !== undefined;
-    return isKnown ? [] : [`${shown} was kept: not checked.`];
+    return isKnown ? [] : [`${shown} is unchanged, because it was not checked.`];
   });
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [

@@ -123,7 +123,11 @@ class ProjectFlow {
     const project = await this.#adopt(reply);
     const found = project && resourceIn(reply.envelope, String(project.id), placeOf(this.#session, name));
     if (found) {
-      findings.set(`path:${name}`, 'confirmed', 'A GET of the id in the response has the name that was sent.');
+      findings.set(
+        `path:${name}`,
+        'confirmed',
+        'The response contains the id of the project with the name that was sent.',
+      );
       notePlace(this.#session, name, found.place);
     } else await noteFailure(this.#session, name, reply, ', without the id of a project with the name that was sent');
     if (!project) return;
@@ -143,14 +147,14 @@ class ProjectFlow {
     if (!project || !again.envelope) return findings.unclear(finding, reasonOf(again));
     const setting = { operations: { 'projects.create': { retry: 'never' } } } as const;
     if (project.id !== id)
-      return findings.set(finding, 'differs', 'The same key and body create another resource.', { setting });
+      return findings.set(finding, 'differs', 'Repeating the key and body creates another resource.', { setting });
     const reply = await this.#create(`${this.#name} again`);
     const { status, outcome } = reply;
     await this.#adopt(reply);
     if (status === 0 || status >= 500) return findings.unclear(finding, reasonOf(reply));
     const reading =
-      outcome === 'refused' ? ', which says so' : ', but its message might mean a create request in flight';
-    const text = `The same key and body return the same resource. Another body gets ${status}`;
+      outcome === 'refused' ? ' that names the cause' : ', but its message might mean a create request in flight';
+    const text = `Repeating the key and body returns the same resource. Another body gets a ${status}`;
     findings.set(finding, status === 409 ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
   }
 
@@ -163,14 +167,14 @@ class ProjectFlow {
     const { serverTimeZone: zone = 'UTC' } = expected;
     const text = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.exec(`${created_at}`)?.[0];
     const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
-    if (probe.isClockForeign)
-      findings.unclear('time-zone', 'The timestamps do not come from the clock of the service.');
+    if (probe.isClockForeign) findings.unclear('time-zone', "The timestamps are not from the service's clock.");
     else if (!(Math.abs(quarters) <= MAX_QUARTERS))
       findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
     else {
       const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
       const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
-      const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
+      const why =
+        'The check computed the offset from a resource that it just created. Daylight saving time cannot be detected.';
       findings.prove('time-zone', serverTimeZone, ['UTC', zone], why, { serverTimeZone });
     }
   }
@@ -243,7 +247,7 @@ class ProjectFlow {
       const reply = await this.#send(name, { id });
       if (await this.#isGone(id)) {
         this.#own.delete(id);
-        findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
+        findings.set(`path:${name}`, 'confirmed', 'The check deleted the new project.');
       } else if (isMissing(reply.status) || (reply.status >= 200 && reply.status < 300))
         await noteFailure(this.#session, name, reply, ', and the project is still there');
       else findings.unclear(`path:${name}`, reasonOf(reply));

@@ -5,7 +5,7 @@ import { parseDuration } from '../../util/duration.ts';
 export function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
+  throw new InvalidArgumentError('Pass a duration such as 90s, 10m or 1h30m.');
 }
 
 /** Maximum duration of a timer in days, rounded down. */
@@ -15,7 +15,7 @@ const MAX_DAYS = 24;
 export function timeLimit(text: string): number {
   const ms = duration(text);
   if (ms > 0 && ms <= MAX_DAYS * 86_400_000) return ms;
-  throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
+  throw new InvalidArgumentError(`The duration must be longer than 0, and at most ${MAX_DAYS} days.`);
 }
 
 /** Maximum time without data that Node's own `fetch` allows, in minutes. */
@@ -26,7 +26,7 @@ export function requestTimeLimit(text: string): number {
   const ms = timeLimit(text);
   if (ms <= MAX_REQUEST_MINUTES * 60_000) return ms;
   throw new InvalidArgumentError(
-    `It must be at most ${MAX_REQUEST_MINUTES}m: Node ends a request after ${MAX_REQUEST_MINUTES} minutes without a response.`,
+    `The duration must be at most ${MAX_REQUEST_MINUTES}m: Node ends a request after ${MAX_REQUEST_MINUTES} minutes without a response.`,
   );
 }
 
@@ -37,26 +37,26 @@ export const integerFrom =
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     const range = max === Number.MAX_SAFE_INTEGER ? `an integer of ${min} or more` : `an integer from ${min} to ${max}`;
-    throw new InvalidArgumentError(`It must be ${range}.`);
+    throw new InvalidArgumentError(`Pass ${range}.`);
   };
 
 /** Parses an idempotency key, which a header must be able to contain. */
 export function idempotencyKey(text: string): string {
   if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be 1 to 255 characters of ASCII, without spaces at its ends.');
+  throw new InvalidArgumentError('Pass 1 to 255 ASCII characters, without leading or trailing spaces.');
 }
 
 /** Parses a number of 0 or more. */
 export function nonNegative(text: string): number {
   if (text.trim() !== '' && Number(text) >= 0) return Number(text);
-  throw new InvalidArgumentError('It must be a number of 0 or more.');
+  throw new InvalidArgumentError('Pass a number of 0 or more.');
 }
 
 /** Parses a list separated by commas. */
 export function commaSeparated(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.every((part) => part !== '')) return parts;
-  throw new InvalidArgumentError('It must be a list such as id,name,status.name.');
+  throw new InvalidArgumentError('Pass a list such as id,name,status.name.');
 }
 
 /** Parses paths of fields. Converts `datastreams[0].name` to `datastreams.0.name`. */
@@ -71,6 +71,6 @@ export type QueryFlag = Readonly<Record<string, string | number>>;
 /** Collects `name=value` pairs of a repeatable flag. Converts numeric values to numbers. */
 export function keyValue(text: string, previous: QueryFlag = {}): QueryFlag {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be name=value.');
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('Pass the parameter as name=value.');
   return { ...previous, [key]: String(Number(value)) === value ? Number(value) : value };
 }

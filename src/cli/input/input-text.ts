@@ -43,9 +43,11 @@ export function decodeText(bytes: Buffer, source: string): string {
 export function parseJsonText(text: string, source: string): unknown {
   try {
     const value: unknown = JSON.parse(text, (name, field: unknown) => {
-      if (name === '__proto__') throw usageError(`${source} has a field "__proto__", which is not sent.`);
+      if (name === '__proto__') throw usageError(`${source} must not have a field "__proto__".`);
       if (typeof field === 'number' && Math.abs(field) > Number.MAX_SAFE_INTEGER)
-        throw usageError(`${source}: "${name}" is beyond ${Number.MAX_SAFE_INTEGER}, and would be rounded.`);
+        throw usageError(
+          `${source}: "${name}" is beyond ${Number.MAX_SAFE_INTEGER}, so the command would round the number.`,
+        );
       return field;
     });
     const repeated = repeatedField(text);
@@ -55,7 +57,7 @@ export function parseJsonText(text: string, source: string): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     // The message of the parser quotes the input, which may contain secrets.
     const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
-    throw usageError(`${source} must be JSON: it has an error${position}.`);
+    throw usageError(`${source} must be valid JSON: syntax error${position}.`);
   }
 }
 

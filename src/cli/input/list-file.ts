@@ -13,9 +13,9 @@ const HEAD_SIZE = 65_536;
 export async function warnOfList(data: Blob, label: string, output: Output): Promise<void> {
   const head = new Uint8Array(await data.slice(0, HEAD_SIZE).arrayBuffer());
   const advice = formatAdvice(head);
-  if (advice !== undefined) output.log('warning', `${label} ${advice} The command uploads it unchanged.`);
+  if (advice !== undefined) output.log('warning', `${label} ${advice} The command uploads the file unchanged.`);
   else if (head.includes(0))
-    output.log('warning', `${label} is not text: it contains NUL bytes. The command uploads it unchanged.`);
+    output.log('warning', `${label} is not text: it contains NUL bytes. The command uploads the file unchanged.`);
   else if (data.size <= HEAD_SIZE && linesOf(head) < 2)
     output.log('warning', `${label} has only one line. If that line names the columns, the cohort will have no rows.`);
 }

@@ -32,7 +32,7 @@ const name: BodyFlag = { flag: '--name <text>', field: 'name', description: 'nam
 const project: BodyFlag = {
   flag: '--project-id <id>',
   field: 'project_id',
-  description: 'id of its project',
+  description: 'id of the project',
   type: 'integer',
 };
 const cohort: BodyFlag = {
@@ -114,7 +114,7 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
       {
         flag: '--upload-reference <reference>',
         field: 'upload_reference',
-        description: 'reference of a file that was uploaded within the last 15 minutes',
+        description: 'reference of a file uploaded within the last 15 minutes',
         type: 'text',
       },
     ],

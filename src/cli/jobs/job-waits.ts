@@ -119,7 +119,7 @@ function announceUnread(views: readonly JobView[], output: Output, timeout = DEF
     const unread = views.filter(({ phase, resource }) => phase === 'pending' && !resource);
     if (unread.length === 0) return;
     const jobs = views.length === 1 ? 'the job' : `${unread.length} of ${views.length} jobs`;
-    output.log('info', `The status of ${jobs} has not been read yet. Waiting until ${timeText(until)}.`);
+    output.log('info', `The status of ${jobs} is not known yet. The command waits until ${timeText(until)}.`);
   }, ANNOUNCED_WAIT_MS);
   return () => clearTimeout(timer);
 }
@@ -193,7 +193,7 @@ function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unk
   const advice =
     unread === 0
       ? 'The jobs keep running.'
-      : `The status of ${unread} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
+      : `The status of ${unread} ${unread === 1 ? 'job' : 'jobs'} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
   const message = `${timedOut.length} of ${views.length} waits timed out. ${advice}`;
   return [new CommandError(message, { code: 'waits-timed-out' })];
 }

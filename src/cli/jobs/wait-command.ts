@@ -51,7 +51,7 @@ async function readTargets(args: readonly string[], kind: string, context: Conte
   const piped = isPiped ? (await readStdin(context)).split(/[\s,]+/).filter((text) => text !== '') : [];
   const texts = [...args.filter((text) => text !== '-'), ...piped];
   if (texts.length === 0 && context.stdin().isTTY)
-    throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
+    throw usageError('Pass the jobs to wait for, such as audience:12 cohort:7, as arguments or on standard input.');
   const targets = texts.map((text) => parseTarget(text, kind));
   return [...new Map(targets.map((target) => [labelOf(target), target])).values()];
 }

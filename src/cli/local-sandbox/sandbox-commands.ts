@@ -47,7 +47,7 @@ export async function runSandbox(
 ): Promise<ExitCode> {
   const { output, signal, env } = context;
   if (subcommand !== undefined)
-    throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
+    throw usageError(`unknown command '${subcommand}': use status, advance, finish or fault`);
   const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
   const saved = flags.state === undefined ? undefined : await readStateFile(flags.state);
   const contract = await readContract(context);

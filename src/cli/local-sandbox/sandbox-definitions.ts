@@ -9,7 +9,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
   const sandbox = program
     .command('sandbox')
     .description('run the service on this machine, for development and tests')
-    .argument('[command]', 'control the running sandbox with this subcommand (see Commands)')
+    .argument('[command]', 'subcommand that controls the running sandbox (see Commands)')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
     .option('--console-port <n>', 'port of the console (default: a free port)', PORT)
@@ -27,7 +27,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--webhook <url>', 'register a webhook endpoint for all events, and print its secret')
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
-    .option('--state <file>', 'load the state from this file, if it exists, and save it there')
+    .option('--state <file>', 'load the state from this file if the file exists, and save the state there')
     .action(action(async () => (await load()).runSandbox));
   sandbox
     .command('status')
@@ -63,15 +63,15 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     .option('--status <status>', 'respond with this status', integerFrom(400, 599))
     .option('--retry-after <seconds>', 'Retry-After of the response in seconds', nonNegative)
     .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
-    .option('--malformed', 'send half of the response body, as a complete response')
+    .option('--malformed', 'truncate the response body to half, but send it as a complete response')
     .option('--delay <duration>', 'delay the request', duration)
     .option(
       '--in-flight <duration>',
-      'keep a create request in flight for this real time. With 3m, its outcome is unknown',
+      'keep a create request in flight for this real time; 3m makes the outcome unknown',
       duration,
     )
-    .option('--rate <n>', 'probability, 0 to 1', nonNegative)
-    .option('--times <n>', 'number of requests', integerFrom(1))
+    .option('--rate <n>', 'probability of the fault, 0 to 1', nonNegative)
+    .option('--times <n>', 'maximum number of requests that the fault affects', integerFrom(1))
     .action(action(async () => (await load()).addFault));
   fault
     .command('list')

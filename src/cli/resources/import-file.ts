@@ -67,7 +67,10 @@ async function copyTo(path: string, from: Stdin, label: string, { output, signal
   const limited = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       if (size === 0 && chunk.length > 0)
-        output.log('info', `${label} is copied to a temporary file, because an upload begins with its size.`);
+        output.log(
+          'info',
+          `The command copies the input to a temporary file, because an upload needs its size in advance.`,
+        );
       size += chunk.length;
       if (size > UPLOAD_SIZES.cohort)
         throw usageError(`${label} has more than ${formatBytes(UPLOAD_SIZES.cohort)}: split it into several imports.`);

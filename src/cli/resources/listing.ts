@@ -39,5 +39,5 @@ export async function printList(
   const count = await output.list(limited(), columns, source);
   if (count === 0) output.note(`No ${noun}.`);
   // Also print this with `--json`, because a program must know that rows are missing.
-  if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
+  if (hasMore) output.log('info', `There are more ${noun}. To print all of them, pass --all.`);
 }

@@ -49,7 +49,7 @@ export function afterCreate(
   signal: AbortSignal,
 ): unknown {
   if (outcome !== 'unknown' || !signal.aborted || error !== signal.reason) return error;
-  const advice = 'The response has not arrived: it may have been created.';
+  const advice = 'No response has arrived: the resource may have been created.';
   return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome, idempotencyKey, cause: error });
 }
 

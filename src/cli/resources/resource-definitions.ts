@@ -9,10 +9,12 @@ const ID = new Argument('<id>', 'id');
 export function addJobCommands(program: Command, action: Action): void {
   program
     .command('wait')
-    .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
+    .description('wait for jobs, such as audience:12 cohort:7, or for jobs on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
     .addOption(
-      new Option('--kind <kind>', 'kind of ids without a kind, such as 12').choices(JOB_KINDS).default('audience'),
+      new Option('--kind <kind>', 'kind of jobs that are only an id, such as 12')
+        .choices(JOB_KINDS)
+        .default('audience'),
     )
     .option(
       '--timeout <duration>',
@@ -35,7 +37,7 @@ export function addJobCommands(program: Command, action: Action): void {
       'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
     )
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
-    .option('--retry-failed', 'create the rows again whose jobs failed in an earlier run')
+    .option('--retry-failed', 'create again the resources whose jobs failed in an earlier run')
     .option(
       '--budget-wait <duration>',
       'maximum time to wait for the build budget; 0 does not wait (default: no limit)',
@@ -51,7 +53,11 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--report <file>', 'write the result of each row to a .csv or .json file')
     .option('--status', 'print the state of each row from the journal, also during a run; sends nothing')
     .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and exit; repeatable', collect)
-    .option('--forget <key>', 'forget a key, so that the next run creates its row again, and exit; repeatable', collect)
+    .option(
+      '--forget <key>',
+      'remove a key from the journal, so that the next run creates the row again, and exit; repeatable',
+      collect,
+    )
     .option('--dry-run', 'print what would happen to each row; sends nothing')
     .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
     .action(action(async () => (await import('../batch/run-command.ts')).run));
@@ -106,7 +112,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
       .description('upload a file and create a cohort from it')
       .argument('<file>', 'CSV file, up to 1 GiB, or - for standard input')
       .option('--name <text>', 'name of the cohort (default: name of the file)')
-      .option('--project-id <id>', 'id of its project', integerFrom(1))
+      .option('--project-id <id>', 'id of the project', integerFrom(1))
       .option(
         '--idempotency-key <key>',
         'idempotency key: repeating the import with this key creates no second cohort',

@@ -7,11 +7,11 @@ export function addServiceCommands(program: Command, action: Action): void {
   const load = () => import('./service-commands.ts');
   program
     .command('check')
-    .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
+    .description('check which assumptions about the service hold; without --write, sends only reads')
     .option('--write', 'also create and delete one project, and reserve one upload')
     .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
-    .option('--against <file>', 'report whether the service has changed since the check that wrote this file')
-    .option('--yes', 'do not ask before --write')
+    .option('--against <file>', 'report whether the service has changed since a check wrote this file')
+    .option('--yes', 'write without asking for confirmation')
     .option('--all', 'print each assumption, not only those that differ')
     .action(action(async () => (await import('../check/check-command.ts')).check));
   const reference = program
@@ -30,7 +30,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .description('print the build budget: used, limit and left, by hour and day')
     .action(action(async () => (await load()).budget));
   addDryRun(program.command('request'))
-    .description('call any path of the service')
+    .description('send a request to any path of the service')
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'path, such as /api/v2/webhooks/index')
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')

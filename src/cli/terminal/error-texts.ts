@@ -21,7 +21,7 @@ const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
  */
 const TEXTS: Texts = {
   'attempt-timeout': ({ operation }) =>
-    `${operation} received no complete response within the time of an attempt (--request-timeout; default: 30s).`,
+    `${operation} received no complete response within --request-timeout (default: 30s).`,
   'idle-timeout': ({ operation }) => `${operation} transferred no byte for 30 s.`,
   'sign-in-timeout': () => `Nobody has signed in within five minutes. ${SIGN_IN_AGAIN}`,
   'response-too-large': ({ operation }) => `${operation} got a response that is too large.`,
@@ -30,16 +30,16 @@ const TEXTS: Texts = {
   'wait-timeout': ({ kind, id, resource, cause }) => {
     const failure = cause === undefined ? '' : `; the last poll failed: ${problemOf(cause).replace(/\.$/, '')}`;
     return resource
-      ? `The job of ${kind} ${id} has not ended within --timeout (${statusOf(resource)}${failure}). It keeps running.`
+      ? `The job of ${kind} ${id} has not ended within --timeout (${statusOf(resource)}${failure}). The job keeps running.`
       : `The status of ${kind} ${id} was not read within --timeout${failure}.`;
   },
   'results-not-ready': ({ id, resource }) =>
-    `Activation ${id} has the status ${statusOf(resource)}. Its results are available at status 104.`,
+    `Activation ${id} has the status ${statusOf(resource)}. The results are available at status 104.`,
   'body-changed': ({ message, outcome, key = '' }) => {
     if (outcome === undefined && key.endsWith(' activation'))
       return `The ${key} was created with a different --activate.`;
     if (outcome === undefined && key.endsWith(' cohort'))
-      return `The ${key} was imported from a file with another content, or under another name.`;
+      return `The ${key} was imported from a file with other content or another name.`;
     return message;
   },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
@@ -52,7 +52,7 @@ const TEXTS: Texts = {
 const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reason'], string>>> = {
   'missing-header': '--header is empty: pass the value of the signature header.',
   'too-old':
-    'The signature is older than --tolerance (default: 5m): it is a replay, or the clock of this machine is ahead.',
+    'The signature is older than --tolerance (default: 5m): the delivery is a replay, or the clock of this machine is ahead.',
   'too-new':
     'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };
@@ -64,7 +64,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   issuer_not_allowed:
     'The service names an authorization server at another address. The command signs in only at the address of the service.',
   invalid_target:
-    "The service describes itself by another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
+    "The service's OAuth metadata contain another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   registration_not_supported:
     'The authorization server does not register clients, so the command cannot sign in there.',
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
@@ -103,15 +103,16 @@ const ADVICE: Texts = {
     'A proxy may have removed the `Accept: application/json` header: configure the proxy to keep it.',
   'validation-failed': () => '',
   'build-budget-exhausted': () => 'Wait, or ask the operator of the service for a larger budget.',
-  'job-failed': ({ advice }, isRow) => (isRow ? 'You can safely create it again with --retry-failed.' : advice),
+  'job-failed': ({ advice }, isRow) =>
+    isRow ? 'You can safely create the resource again with --retry-failed.' : advice,
   'job-needs-info': ({ advice }, isRow) =>
-    isRow ? 'The console shows the reason: change the definition and create it again, with --retry-failed.' : advice,
-  'results-not-ready': ({ id }) => `Wait for it with \`${NAME} wait activation:${id}\`.`,
+    isRow ? 'The console shows the reason: change the row, and create the resource again with --retry-failed.' : advice,
+  'results-not-ready': ({ id }) => `Wait for the activation with \`${NAME} wait activation:${id}\`.`,
   'body-changed': ({ advice, outcome, key = '' }) => {
     if (outcome !== undefined) return advice;
     return key.endsWith(' activation')
       ? `Pass the --activate of the earlier run. To activate the audience once more, use \`${NAME} activations create\`.`
-      : 'Use another key (--retry-failed builds it again only if it has failed).';
+      : 'Use another key. (--retry-failed creates a row again only if its job failed.)';
   },
 };
 
@@ -128,15 +129,15 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
     case 'refused':
       if (isConflict)
         return 'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.';
-      return `This call created nothing.${isLimited && !isRow ? ` Repeat it with ${key}.` : ''}`;
+      return `This call created nothing.${isLimited && !isRow ? ` Repeat the request with ${key}.` : ''}`;
     case 'unknown':
       if (isRow)
-        return 'The resource may have been created: run this again within 23 hours, and the service creates it only once.';
+        return 'The resource may have been created: run the same command again within 23 hours, and the service creates the resource only once.';
       return isConflict
-        ? `It may have been created: an earlier request with this key may still be in flight. Repeat it with ${key} and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.`
-        : `It may have been created: repeat it with ${key} and the same body within 24 hours of its first attempt, and the service creates it only once.`;
+        ? `The resource may have been created: an earlier request with this key may still be in flight. Repeat the request with ${key} and the same body. If the repeated request also gets a 409, the key probably belongs to another body: check the list before you use another key.`
+        : `The resource may have been created: repeat the request with ${key} and the same body within 24 hours of the first attempt, and the service creates the resource only once.`;
     case 'done':
-      return 'The resource itself was created.';
+      return 'The service created the resource.';
     default:
       return '';
   }

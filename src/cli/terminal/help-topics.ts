@@ -14,12 +14,12 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ['AUDIENCE_BASE_URL', 'address of the service, like --base-url'],
       ['AUDIENCE_TOKEN', 'API token for AUDIENCE_BASE_URL; takes precedence over a profile, unless you pass --profile'],
       ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, like --token-command'],
-      ['AUDIENCE_CONTRACT', 'file with the differences between your service and the assumptions, like --contract'],
+      ['AUDIENCE_CONTRACT', 'contract file, like --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, like --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
       ['AUDIENCE_WEBHOOK_SECRET', 'signing secret of listen, trigger and webhooks verify'],
-      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours'],
+      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours of the output'],
     ],
   },
   'exit-codes': {
@@ -28,10 +28,10 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.done, 'The command succeeded.'],
       [
         EXIT.unexpected,
-        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Read the message, and repeat the command.',
+        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Correct what the message names, and repeat the command.',
       ],
       [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
-      [EXIT.jobFailed, 'A job failed. Its status is 4xx, or 5 for a cohort.'],
+      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort.'],
       [
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
@@ -49,12 +49,12 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.outcomeUnknown,
-        'A create request may have taken effect. Repeat it with the printed `--idempotency-key`, and the service creates one resource. After `run`, start the same command again within 23 hours.',
+        'A create request may have taken effect. Repeat the command with the printed `--idempotency-key`: the service creates only one resource. After `run`, start the same command again within 23 hours.',
       ],
-      [EXIT.differs, 'The service differs from the assumptions, or has changed (`check`).'],
+      [EXIT.differs, 'The service differs from the assumptions of the client, or has changed (`check`).'],
       [
         EXIT.cutShort,
-        'The check stopped early, or could not check something that an earlier check confirmed (`check`). Read the message.',
+        'The check stopped early, or could not verify something that an earlier check confirmed (`check`). Read the message.',
       ],
       [
         EXIT.journalTaken,
@@ -124,7 +124,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         'an outage',
         'After three failed create requests in a row, or earlier if a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
-      ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
+      [
+        'the build budget',
+        'If the budget is used up, the command waits until the service accepts create requests again, for at most `--budget-wait`.',
+      ],
     ],
   },
   {

@@ -86,12 +86,12 @@ export function errorTexts(thrown: unknown, { token }: Output, isRow = false): s
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
   const message = messageOf(error, isRow).split('\n').map(printable).join('\n');
   const details = [...fields];
-  if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);
+  if (isTokenRefused(error) && token) details.push(`Source of the token: ${token.source}. ${token.advice}`);
   if (retryAt instanceof Date && !message.includes(retryAt.toISOString()))
     details.push(`Try again at ${retryAt.toISOString()}.`);
   if (typeof resume === 'string') details.push(`To continue: ${resume}`);
   else if (typeof idempotencyKey === 'string' && outcome === 'unknown' && !isRow)
-    details.push(`To repeat it, run the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
+    details.push(`To repeat the request, run the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
   if (typeof help === 'string') details.push(`Help: ${help}`);
   return [message, ...details];

@@ -18,8 +18,10 @@ export function silenceNotices({ requestTimeout = DEFAULTS.timeout, deadline }: 
     if (isReported) return;
     isReported = true;
     const entire =
-      deadline === undefined ? '--deadline limits the entire command' : `the command after ${deadline / 1_000} s`;
-    const message = `No response from ${baseUrl} for ${SILENCE_MS / 1_000} s; still waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout), ${entire}.`;
+      deadline === undefined
+        ? '. --deadline limits the entire command'
+        : `, and the command after ${deadline / 1_000} s`;
+    const message = `No response from ${baseUrl} for ${SILENCE_MS / 1_000} s. The command keeps waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout)${entire}.`;
     output.log('info', message);
   };
   return {

@@ -65,13 +65,14 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
     }
   };
   if (!all) {
-    output.note(`Watching ${targets.map(labelOf).join(' ')}; events go to ${url}.`);
+    output.note(`Watching ${targets.map(labelOf).join(' ')}, and sending events to ${url}.`);
     const codes = await Promise.all(targets.map(forward)).catch((error: unknown) => {
       throw signal.aborted ? interruption(signal, { late: EXIT.waitTimedOut }) : error;
     });
     return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   }
-  const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);
+  const ready = (): void =>
+    output.note(`Ready: watching all jobs, and sending events to ${url}. Press Ctrl-C to stop.`);
   const report = (error: unknown): void => output.log('warning', messageOf(error));
   // After Ctrl-C, the waits reject. Do not report this.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});

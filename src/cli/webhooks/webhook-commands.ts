@@ -83,15 +83,16 @@ const CHANGES: readonly {
   readonly undo: (body: string, secrets: readonly string[]) => readonly [string, readonly string[]];
 }[] = [
   {
-    cause: 'It matches without the newline at the end of the body, which an editor or `echo` adds.',
+    cause: 'The signature matches without the newline at the end of the body, which an editor or `echo` adds.',
     undo: (body, secrets) => [body.replace(/\r?\n$/, ''), secrets],
   },
   {
-    cause: 'It matches without the white space around the secret.',
+    cause: 'The signature matches without the white space around the secret.',
     undo: (body, secrets) => [body, secrets.map((secret) => secret.trim())],
   },
   {
-    cause: 'It matches the JSON without white space: a framework or a proxy has parsed and reformatted the body.',
+    cause:
+      'The signature matches the JSON without white space: a framework or a proxy has parsed and reformatted the body.',
     undo: (body, secrets) => [compact(body), secrets],
   },
 ];

@@ -27,7 +27,7 @@ const MIN_REPLACEMENT_AGE_MS = 60_000;
 
 const UNREADABLE = 'The token store cannot be read, so the client issues a new token and keeps it in memory only';
 const UNWRITABLE =
-  'The token store cannot be written, so the token is in memory only. An account can have ten tokens, and each start of the program issues another token';
+  'The token store cannot be written, so the client keeps the token in memory only. Each start of the program issues another token, and an account can have only ten';
 
 /**
  * Creates a token source with a store. The source issues a token if the store is empty, and renews the token before its
@@ -119,7 +119,7 @@ export function storedTokenSource(
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =
-  'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
+  'Several clients of this process log in to the same account, and each login ends the tokens of the other clients: use `apiToken`, or share one token source.';
 
 /**
  * Logs, once per account, that another token source in this process has logged in and so revoked the rejected token.
@@ -222,6 +222,6 @@ function expiresSoon(token: StoredToken): boolean {
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
-  const advice = `If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single token. Keep the token in a store that outlives the process.`;
+  const advice = `If the account already has ten valid tokens, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single token. Keep the token in a store that outlives the process.`;
   return withDetails<ValidationError>(error, {}, advice);
 }

@@ -223,7 +223,7 @@ function notSentError(
   retryAt: Date,
 ): RateLimitError {
   const again = attempts > 0 ? ' again' : '';
-  const message = `${operation.name} was not sent${again}: after an earlier 429, the client pauses such requests until ${retryAt.toISOString()}.`;
+  const message = `${operation.name} was not sent${again}: after an earlier 429, the client pauses requests of this kind until ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,
@@ -297,7 +297,7 @@ export async function handleRateLimit(
   const retryAt = new Date(Date.now() + wait);
   const certainty = refusal.isConfirmed
     ? `used up until ${retryAt.toISOString()}`
-    : `probably used up until ${retryAt.toISOString()}, which the usage report could not confirm`;
+    : `probably used up until ${retryAt.toISOString()}, but the usage report could not confirm this`;
   const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}.`;
   const budgetError = new BuildBudgetError(message, {
     ...error,

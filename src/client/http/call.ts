@@ -139,7 +139,8 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
   if (query !== undefined) refuseOddQuery('query', query);
   const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
   return {
-    ...(token !== undefined && operation.token === 'none' && { token: ['is not sent to the credential exchange.'] }),
+    ...(token !== undefined &&
+      operation.token === 'none' && { token: ['must not be set: the credential exchange needs no token.'] }),
     ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
     ...(own !== undefined && { fetchOptions: [`must not set ${own}: the client sets it.`] }),
   };
@@ -207,7 +208,7 @@ const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
 /** Advice if a create request may have taken effect and the service will soon forget its key. */
 const KEY_TOO_OLD =
-  'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: check the list before you create it again.';
+  'The resource may have been created almost 24 hours ago, and the service is about to forget the idempotency key: check the list before you create the resource again.';
 
 /** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
@@ -222,12 +223,12 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
       // The message of a rate limit error already says that nothing was sent and when to retry.
       return isLimited ? '' : 'Nothing reached the service, so a retry is safe.';
     case 'refused':
-      return `This call created nothing.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
+      return `This call created nothing.${isLimited ? ` Repeat the request with the idempotency key "${key}".` : ''}`;
     case 'unknown':
       if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
-      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours of its first attempt, and the service creates it only once.`;
+      return `The resource may have been created: repeat the request with the idempotency key "${key}" and the same body within 24 hours of the first attempt, and the service creates the resource only once.`;
     default:
-      return 'The resource itself was created.';
+      return 'The service created the resource.';
   }
 }
 

@@ -58,7 +58,7 @@ export class ClientState implements ScopeOwner {
    * Ends every call and wait in progress, and makes later calls fail immediately. Resolves when the calls have ended.
    */
   close(): Promise<void> {
-    const advice = 'Create a new one, or close it later.';
+    const advice = 'Create a new client, or close the client later.';
     this.ended ??= new AudienceError('The client is closed.', { code: 'client-closed', advice });
     this.#idle ??= new Promise((resolve) => {
       this.onIdle = resolve;

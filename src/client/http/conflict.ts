@@ -42,5 +42,5 @@ export function readConflict(message: string): ConflictReading {
 export function conflictAdvice(reading: ConflictReading, key: string): string {
   return reading === 'other-body'
     ? 'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.'
-    : `It may have been created: an earlier request with this key may still be in flight. Repeat it with the idempotency key "${key}" and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.`;
+    : `The resource may have been created: an earlier request with this key may still be in flight. Repeat the request with the idempotency key "${key}" and the same body. If the repeated request also gets a 409, the key probably belongs to another body: check the list before you use another key.`;
 }

@@ -124,7 +124,7 @@ export interface CallHooks {
    * wait together.
    *
    * @example
-   * // "audiences.create is waiting: the `write` limit, 30 per minute, …"
+   * // "audiences.create is waiting: the `write` limit, 30 requests per minute, …"
    * onWaiting: ({ message }) => console.error(message)
    */
   readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;

@@ -114,7 +114,7 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   if (body instanceof FormData) {
     return encodeForm(body).catch((error) => {
       throw new InvalidInputError({
-        body: [`cannot be read: ${error.message}. A file in it may have changed or been removed.`],
+        body: [`cannot be read: ${error.message}. A file in the form may have changed or been removed.`],
       });
     });
   }
@@ -180,7 +180,7 @@ export async function prepareRequest({
   // `{}` and `[]` are two bytes long.
   const isEmpty = body === undefined || body === null || encoded?.bytes.length === 2;
   if (operation.startsJob && !override && isEmpty) {
-    throw new InvalidInputError({ body: ['is empty: it must say what to create.'] });
+    throw new InvalidInputError({ body: ['is empty: pass the fields of the resource to create.'] });
   }
   return {
     method,
@@ -225,7 +225,7 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 export const keyProblem = (key: string): string | undefined =>
   typeof key === 'string' && KEY.test(key)
     ? undefined
-    : 'must be 1 to 255 characters of ASCII, without leading or trailing spaces.';
+    : 'must be 1 to 255 ASCII characters, without leading or trailing spaces.';
 
 function checkKey(key: string): string {
   const problem = keyProblem(key);
@@ -250,7 +250,7 @@ function applyOverride(
  */
 function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
   const fix = override
-    ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
+    ? `write \`{${name}}\` into the path, or send \`params.${name}\` with the override's \`query\` or \`body\` function.`
     : `write \`{${name}}\` into the path.`;
   return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
 }

@@ -56,7 +56,7 @@ const REQUEST_ID_LIMIT = 200;
 /** Returns the failure for a successful response that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`.`;
-  const advice = 'Request less, e.g. with `per_page`, or raise the option.';
+  const advice = 'Request less, e.g. with `per_page`, or raise `maxResponseBytes`.';
   const error = responseError(message, response, call, 'response-too-large', advice);
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }
@@ -227,7 +227,7 @@ function authenticationError(text: string, details: ApiErrorDetails, call: CallI
     return new AuthenticationError(`${text} Email or password is wrong.`, { ...details, reason: 'credentials' });
   if (call.history?.rejectedToken !== undefined) {
     const advice =
-      'It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
+      'The token may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove the `Authorization` header.';
     return new AuthenticationError(`${text} The service also refused a new token.`, {
       ...details,
       reason: 'token',
@@ -256,7 +256,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   const cause = call.redactor.cause(reason);
   if (isMistake(reason)) {
     const message = `${call.operation.name} failed: \`fetch\` threw ${cause.name}: ${cause.message}`;
-    const advice = 'Correct its code: a retry would not help.';
+    const advice = 'Correct the code of `fetch`: a retry would not help.';
     const error = new AudienceError(message, { code: 'callback-failed', cause, advice });
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }

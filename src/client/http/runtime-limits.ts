@@ -21,7 +21,7 @@ export function runtimeLimit(error: unknown, depth = 0): string | undefined {
 
 /** Returns the advice of an error about a limit of the runtime. */
 export const limitAdvice = (limit: string): string =>
-  `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
+  `The default is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
 /** A request with a timeout from the user. */
 interface TimedRequest {
@@ -40,6 +40,6 @@ export function warnOfNodeLimit(option: 'timeout' | 'idleTimeout', ms: number, r
   if (state.loggedFields.has(option)) return;
   state.loggedFields.add(option);
   settings.logger.warn(
-    `\`${option}\` is ${ms} ms, but by default Node's own \`fetch\` ends a request after ${NODE_LIMIT_MS} ms without response headers or a byte of the body. For a longer time, pass \`fetchOptions: { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }\` with the Agent of undici.`,
+    `\`${option}\` is ${ms} ms, but by default Node's own \`fetch\` ends a request after ${NODE_LIMIT_MS} ms without response headers or a byte of the body. To allow more time, pass \`fetchOptions: { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }\` with the Agent of undici.`,
   );
 }

@@ -206,7 +206,7 @@ class ResponseContext implements DecodeContext {
     const { loggedFields } = state;
     if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${kind}.${field}`)) return;
     loggedFields.add(`${kind}.${field}`);
-    const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' Further fields that differ are not logged.' : '';
+    const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' The client does not log further fields that differ.' : '';
     const message = `${operation.name}: \`${field}\` ${problem}.${last}`;
     settings.logger.warn(message, { operation: operation.name, field });
   }
@@ -214,6 +214,6 @@ class ResponseContext implements DecodeContext {
   #withOutcome(error: ResponseError): ResponseError {
     const { key } = this.#call;
     if (key === undefined) return error;
-    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The resource itself was created.');
+    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The service created the resource.');
   }
 }

@@ -75,27 +75,27 @@ export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting):
   const error = lastError ? `, after: ${lastError.message.replace(/\.$/, '')}` : '';
   switch (waiting.reason) {
     case 'token':
-      return 'its token source has not returned a token';
+      return 'the token source has not returned a token';
     case 'rate-limit':
       return `the \`${event.bucket}\` limit${limitText(event)} is used up${until}`;
     case 'build-budget':
       return end
         ? `the build budget is used up${until}`
-        : 'the build budget was used up, and other create requests go first, one after another';
+        : 'the build budget was used up, and the client first sends other create requests, one at a time';
     case 'conflict':
       return `an earlier request with the same idempotency key may still be in flight, and the client keeps asking for its response${until}`;
     case 'retry-after':
-      return `the service asked the client to send no request${until}${error}`;
+      return `the service asked the client to wait${until}${error}`;
     default:
       return `the next attempt follows${end ? ` at ${timeText(end)}` : ''}${error}`;
   }
 }
 
-/** Returns a limit as text, such as `, 30 per minute,`. */
+/** Returns a limit as text, such as `, 30 requests per minute,`. */
 function limitText({ rateLimit }: RequestEvent): string {
   if (!rateLimit) return '';
   const { limit, interval } = rateLimit;
-  return `, ${limit} per ${interval === 60_000 ? 'minute' : `${interval / 1_000} s`},`;
+  return `, ${limit} ${limit === 1 ? 'request' : 'requests'} per ${interval === 60_000 ? 'minute' : `${interval / 1_000} s`},`;
 }
 
 /** Returns a time as text, rounded up to a second. */

@@ -101,7 +101,7 @@ export function timeoutError(
   const cause = job?.pollError;
   const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
   const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
-  const advice = resource ? 'The job keeps running: wait for it again' : 'Wait for it again';
+  const advice = resource ? 'The job keeps running: wait for the job again' : 'Wait for the job again';
   const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}).`;
   return new WaitTimeoutError(message, {
     kind,
@@ -129,13 +129,13 @@ export function jobError(
   const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id}`;
   const status = `(status ${statusIn(resource, redactor)})`;
   if (state === 'needs-info') {
-    const advice = `The console shows the reason: change the definition and create it again ${NEW_BUILD}`;
+    const advice = `The console shows the reason: change the definition, and create the ${kind} again ${NEW_BUILD}`;
     return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}.`, { ...details, advice });
   }
   if (state === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
     kind === 'cohort'
-      ? 'To try again, upload the file again and create it with a new idempotency key: an upload can be claimed only once.'
-      : `You can safely create it again ${NEW_BUILD}`;
+      ? 'To try again, upload the file again and create the cohort with a new idempotency key: an upload can be claimed only once.'
+      : `You can safely create the ${kind} again ${NEW_BUILD}`;
   return new JobFailedError(`${name} failed ${status}.`, { ...details, advice });
 }

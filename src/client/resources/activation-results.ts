@@ -72,8 +72,8 @@ export function resultsOf(
   const state = jobState('activation', activation, statuses);
   const { id, status, datastreams } = activation;
   if (state === 'running') {
-    const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. Its results are available at status 104.`;
-    const advice = `Wait for it with \`activations.wait(${id})\`.`;
+    const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. The results are available at status 104.`;
+    const advice = `Wait for the activation with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, {
       kind: 'activation',
       id,
@@ -100,7 +100,7 @@ function resultOf(id: number, field: string, stream: unknown, baseUrl: string): 
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
-  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}.`;
+  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, but must be ${expected}.`;
   const advice = 'Check the results in the response of activations.get.';
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }
@@ -161,7 +161,7 @@ function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
   const actual = url ? `a ${url.protocol} link` : uri === '' ? 'missing' : 'not a link';
-  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}.`;
+  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link, but it is ${actual}.`;
   const advice = 'Check the results in the response of activations.get.';
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });
 }

@@ -96,7 +96,9 @@ const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'] as cons
 
 function forbiddenFieldErrors(body: unknown): FieldErrors {
   const forbidden = FORBIDDEN_FIELDS.filter((field) => isObject(body) && body[field] !== undefined);
-  return Object.fromEntries(forbidden.map((field) => [field, ['must not be set: the service refuses it.']]));
+  return Object.fromEntries(
+    forbidden.map((field) => [field, ['must not be set: the service refuses an activation with this field.']]),
+  );
 }
 
 function isCompleted(target: Activation | IdLike, statuses: Statuses | undefined): target is Activation {

@@ -59,12 +59,15 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
   if (notice) {
     const { blocks_identifiers } = notice;
     const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
-    return { blocked, message: `The audience has expired: ${blocked.join(' and ')} cannot be delivered any more.` };
+    return {
+      blocked,
+      message: `The audience has expired, so the service can no longer deliver ${blocked.join(' and ')}.`,
+    };
   }
   const deletedAt = keysDeletedAt(audience);
   if (deletedAt === undefined || now < deletedAt) return undefined;
   const days = `${MAPPING_KEY_RETENTION_DAYS} days after the latest dataset end date`;
-  const message = `The service keeps mapping keys until ${days} (assumed: UTC days, not for lookalikes), so ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
+  const message = `The service keeps mapping keys until ${days} (assumed: UTC days, not for lookalikes), so it can no longer deliver ${KEYED_IDENTIFIERS.join(' and ')}.`;
   return { blocked: KEYED_IDENTIFIERS, message };
 }
 
@@ -76,7 +79,7 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
   const kind = is_lookalike ? 'a lookalike' : 'an audience';
   return {
     code: 'too_few_devices',
-    message: `It has ${devices} unique devices (assumed: its unique EIDs); ${kind} needs ${minimum} to be activated.`,
+    message: `The audience has ${devices} unique devices (assumed: its unique EIDs). To activate ${kind}, the service requires at least ${minimum} devices.`,
   };
 }
 
@@ -124,7 +127,7 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   }
   const refused = eligibility?.allowed === false || is_activation_allowed === false;
   if (refused && blockers.length === 0) {
-    blockers.push({ code: 'not_allowed', message: 'The service does not allow it and gives no reason.' });
+    blockers.push({ code: 'not_allowed', message: 'The service does not allow the activation and gives no reason.' });
   }
   return { allowed: blockers.length === 0, blockers, notices };
 }

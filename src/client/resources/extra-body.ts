@@ -14,7 +14,7 @@ export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined
   }
   // Other bodies, such as objects with a `toJSON` method, would lose fields when merged.
   if (!isObject(body) || promiseProblem(body) || 'toJSON' in body) {
-    return { body: [promiseProblem(body) ?? 'must be an object of plain fields to add `extraBody` to.'] };
+    return { body: [promiseProblem(body) ?? 'must be an object of plain fields if you pass `extraBody`.'] };
   }
   const repeated = Object.keys(extraBody).filter((name) => body[name] !== undefined);
   return repeated.length === 0 ? {} : { extraBody: [`must not set ${repeated.join(', ')}: the body sets it.`] };

@@ -67,13 +67,13 @@ function* mistakesIn(
     for (const item of value) yield* mistakesIn(item, element, isOpen, [], `${path}*.`);
   if (!shape || !isObject(value)) return;
   if (Date.parse(String(value.start_date)) > Date.parse(String(value.end_date)))
-    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent unchanged.` };
+    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. The client sends it unchanged.` };
   for (const [name, content] of Object.entries(value)) {
     const field = path + name;
     const documented = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (documented) {
       const meant = similarValue(name, content);
-      if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? It is sent unchanged.` };
+      if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? The client sends it unchanged.` };
       yield* mistakesIn(content, documented, isOpen, [], `${field}.`);
     } else if (options.some((option) => lettersOf(option) === lettersOf(name))) {
       yield { field, problem: OPTION_IN_BODY };
@@ -81,7 +81,7 @@ function* mistakesIn(
       const meant = similarName(name, Object.keys(shape));
       if (meant === undefined && isOpen) continue;
       const question = meant === undefined ? '' : ` Did you mean \`${path}${meant}\`?`;
-      yield { field, problem: `is not a documented field.${question} It is sent unchanged.` };
+      yield { field, problem: `is not a documented field.${question} The client sends it unchanged.` };
     }
   }
 }

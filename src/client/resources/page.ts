@@ -227,7 +227,7 @@ function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: Dec
   const { paging } = list.transport.settings;
   if (start === undefined || isShort(rows, query, longest, paging)) return true;
   if (repeats === MAX_REPEATED_PAGES) {
-    const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
+    const problem = `seems to have no effect: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
     if (rows >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
     context.warn(list.plan.operation, paging.param, problem);
   }

@@ -285,7 +285,7 @@ export function refuseWaitOptions({
 /** Adds the kind and the id of the created resource to the error of a wait. A `JobError` already contains them. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
-  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;
+  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for the job again with \`client.waits.wait(error.created)\`.`;
   return withDetails(
     error,
     { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },

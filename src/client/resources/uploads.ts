@@ -65,7 +65,7 @@ interface Slot {
 }
 
 /** Error message for a slot that has expired. */
-const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve another slot, and upload the file again.`;
 
 /** Maximum number of slots to remember. The client drops the oldest slots first. */
 const MAX_SLOTS = 10_000;
@@ -186,7 +186,7 @@ export class Uploads {
       const { expiresAt = Number.POSITIVE_INFINITY } = slot ?? {};
       if (expiresAt <= performance.now()) throw inputError(name, { reservation: [EXPIRED_SLOT] });
       if (slot && slot.size !== source.size) {
-        const message = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve a slot for this file.`;
+        const message = `has ${source.size} bytes, but the slot was reserved for ${slot.size} bytes: reserve a slot for this file.`;
         throw inputError(name, { size: [message] });
       }
       await uploadFile({ transport: this.#transport, url, source, options, expiresAt });

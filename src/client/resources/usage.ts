@@ -75,7 +75,7 @@ export class UsageReports {
   buildBudget(options?: RequestOptions): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;
-      throw context.fail(`\`build_budget\` is ${jsonTypeOf(build_budget)}, expected an object`);
+      throw context.fail(`\`build_budget\` is ${jsonTypeOf(build_budget)}, but must be an object`);
     });
   }
 }

@@ -42,7 +42,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 function describeIssue(value: unknown, { path, expected }: Issue): string {
   if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript has rounded it';
   if (expected === undefined) return 'is not in the documented format';
-  return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
+  return `is ${jsonTypeOf(valueAt(value, path))}, but must be ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }
 
 /** Returns how a value differs from the schema of a resource. */
@@ -90,7 +90,7 @@ function decodeObject<T>(
   required: ReadonlySet<string>,
 ): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
+    throw context.fail(`\`data\` is ${jsonTypeOf(value)}, but must be an object`);
   }
   const normalized = normalize(value, resource);
   for (const issue of issuesOf(normalized, resource)) {
@@ -99,7 +99,7 @@ function decodeObject<T>(
       throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
     }
     const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
-    context.warn(resource.name, field, `${problem}. The value is kept as it is`);
+    context.warn(resource.name, field, `${problem}. The client does not change the value`);
   }
   return normalized as T; // checked above, except unknown fields
 }
@@ -121,7 +121,7 @@ export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreate
   return (data, context) => {
     const only: unknown = Array.isArray(data) ? data[0] : data;
     if (Array.isArray(data) && data.length !== 1)
-      throw context.fail(`\`data\` has ${data.length} elements, expected one`);
+      throw context.fail(`\`data\` has ${data.length} elements, but must have one`);
     const decoded = decodeObject(only, resource, context, REQUIRED_FIELDS);
     if (creates) {
       const { name, created } = creates;
@@ -134,7 +134,7 @@ export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreate
 
 export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   return (data, context) => {
-    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
+    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, but must be an array`);
     return data.map((row) => decodeObject(row, resource, context, REQUIRED_ROW_FIELDS));
   };
 }

@@ -199,8 +199,8 @@ class Download {
   }
 
   #fileChanged(status: number): AttemptFailure {
-    const problem = `cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status})`;
-    return this.#invalid(status, problem, 'Download it again.');
+    const problem = `cannot resume after ${this.#loaded} bytes: the file has changed, or storage sent an unexpected response (${status})`;
+    return this.#invalid(status, problem, 'Download the file again.');
   }
 
   #invalid(status: number, problem: string, advice?: string): AttemptFailure {

@@ -89,13 +89,15 @@ export function linkAdvice(
   { baseUrl, results: { redirect, bearer } }: Pick<Settings, 'baseUrl' | 'results'>,
 ): string | undefined {
   if (status === 0 || REDIRECTS.has(status)) {
-    if (!redirect) return 'If the file is at the other address, set `results: { redirect: true }` in the contract.';
+    if (!redirect) return 'If the redirect leads to the file, set `results: { redirect: true }` in the contract.';
     return isServerRuntime
       ? `The client follows up to ${MAX_REDIRECTS} redirects to http(s) addresses, but none from https to http.`
-      : 'Pages cannot follow redirects of downloads.';
+      : 'In a browser, the client cannot follow redirects of downloads.';
   }
   if (![200, 401, 403].includes(status)) return undefined;
   if (!bearer && isOwn(link, { baseUrl }))
     return 'The link is on the origin of the service. If it needs the token, set `results: { bearer: true }` in the contract.';
-  return status === 200 ? 'The link may have expired, or need a sign-in. Ask the operator of the service.' : undefined;
+  return status === 200
+    ? 'The link may have expired, or may require a sign-in. Ask the operator of the service.'
+    : undefined;
 }

@@ -41,10 +41,10 @@ const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
 
 const UNSUPPORTED_DATA =
   'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
-const STREAM_IN_OBJECT = 'is an object with a `stream`: pass the stream itself as `data`, and its `size` beside it.';
-const BLOB_WITHOUT_STREAM = 'has no `stream()`, as a File of jsdom: pass `new Uint8Array(await file.arrayBuffer())`.';
+const STREAM_IN_OBJECT = 'is an object with a `stream`: pass the stream as `data`, and its length in bytes as `size`.';
+const BLOB_WITHOUT_STREAM = 'has no `stream()`, like a File of jsdom: pass `new Uint8Array(await file.arrayBuffer())`.';
 const FILE_OF_REACT_NATIVE =
-  'is a file of React Native: PUT it to the `url` of `uploads.reserve()` with the uploader of your platform.';
+  'is a file of React Native: send it with PUT to the `url` of `uploads.reserve()` with the uploader of your platform.';
 
 /** Returns why data cannot be uploaded. */
 function dataProblem(data: unknown): string {
@@ -268,13 +268,13 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `\`size\` is ${size} bytes, but the data has ${actual}.`;
+  const message = `\`size\` is ${size} bytes, but the data has ${actual} bytes.`;
   const advice = 'Set the right `size`, or open the file again; do not claim this upload.';
   return new FileError(message, { code: 'size-mismatch', advice });
 }
 
 function unreadable(cause: Error): FileError {
   const message = `The data to upload could not be read: ${cause.message}`;
-  const advice = 'The file may have changed or been removed: open it again and upload it again.';
+  const advice = 'The file may have changed or been removed: open and upload the file again.';
   return new FileError(message, { code: 'file-unreadable', cause, advice });
 }

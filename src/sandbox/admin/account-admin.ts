@@ -95,7 +95,7 @@ export interface SandboxAccount {
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
   checkBudget(buildsPerHour, buildsPerDay);
-  if (state.companies.has(name)) throw new Error(`A company named "${name}" exists already.`);
+  if (state.companies.has(name)) throw new Error(`A company named "${name}" already exists.`);
   const company: Company = {
     id: state.nextId++,
     name,
@@ -122,7 +122,7 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
   const companyName = typeof company === 'string' ? company : company.name;
   if (!isEmail(email)) throw new Error(`\`email\` must be an email address, not "${email}".`);
   checkPassword(password);
-  if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
+  if (state.accounts.has(email)) throw new Error('An account with this email already exists.');
   const account: AccountRecord = {
     id: state.nextId++,
     email,
@@ -144,7 +144,7 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
   const { state } = service;
   const company = (): Company => {
     const record = state.companies.get(name);
-    if (!record) throw new Error(`The company "${name}" does not exist any more.`);
+    if (!record) throw new Error(`The company "${name}" no longer exists.`);
     return record;
   };
   const source = callSource('sandbox.companies.get', [name]);
@@ -171,7 +171,7 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;
   const record = (): AccountRecord => {
     const account = state.accounts.get(email);
-    if (!account) throw new Error(`The account ${email} does not exist any more.`);
+    if (!account) throw new Error(`The account ${email} no longer exists.`);
     return account;
   };
   const source = callSource('sandbox.accounts.get', [email]);
@@ -230,7 +230,9 @@ function tokenAdmin(
       checkKind(kind);
       const max = limits.activeTokens;
       if (kind !== 'login' && listTokens(service, record(), kind).length >= max)
-        throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
+        throw new Error(
+          `The account already has ${max} valid ${kind} tokens, which is the maximum. Revoke a token first.`,
+        );
       return issueToken(service, record(), kind).value;
     }),
     tokens: () =>
@@ -246,7 +248,7 @@ function tokenAdmin(
       const token = listTokens(service, record()).find(
         (candidate) => candidate.id === id && candidate.kind !== 'oauth',
       );
-      if (!token) throw new Error(`The account has no live token ${id}.`);
+      if (!token) throw new Error(`The account has no valid token ${id}.`);
       state.tokens.delete(token.value);
     }),
   };

@@ -125,7 +125,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
     resume: report('resume', (id) => setActive(id, true)),
     test: report('test', (id) => {
       const endpoint = find(id);
-      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume it first.`);
+      if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume the endpoint first.`);
       webhooks.sendTest(endpoint);
     }),
     redeliver: report('redeliver', (id) => void webhooks.redeliver(id)),

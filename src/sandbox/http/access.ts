@@ -70,7 +70,10 @@ export function refuse(context: Context<Env>, why: string, response: Response): 
 export function checkAccept(context: Context<Env>): Response | undefined {
   const accept = context.req.header('accept');
   if (/(?:^|,)\s*application\/json\s*(?:[;,]|$)/i.test(accept ?? '')) return undefined;
-  const why = accept === undefined ? 'Accept was not sent' : `Accept is "${accept}", without application/json`;
+  const why =
+    accept === undefined
+      ? 'The request has no Accept header'
+      : `The Accept header is "${accept}", without application/json`;
   return refuse(context, why, failure(406, 'Not acceptable: send Accept: application/json.'));
 }
 
@@ -89,13 +92,13 @@ export function refuseToken(service: Service, context: Context<Env>): Response {
 }
 
 function tokenProblem({ state, clock }: Service, context: Context<Env>): string {
-  if (context.req.header('authorization') === undefined) return 'Authorization was not sent';
+  if (context.req.header('authorization') === undefined) return 'The request has no Authorization header';
   const value = bearerValue(context);
   if (value === undefined) return 'The Authorization header must be a bearer token';
   const token = state.tokens.get(value);
   if (!token) return 'The token was never issued by this sandbox, or has been revoked';
   if (token.expiresAt <= clock.now()) return `The token ${token.id} expired at ${formatExpiry(token.expiresAt)}`;
-  return `The token ${token.id} has the scope mcp, which is valid on the MCP endpoint only`;
+  return `The token ${token.id} has the scope mcp, which is valid only on the MCP endpoint`;
 }
 
 export function setToken(context: Context<Env>, token: Token): void {

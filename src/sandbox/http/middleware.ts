@@ -180,7 +180,10 @@ export const checkHost =
     const { hostname } = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : { hostname: '' };
     const isAccepted = /^(?:[\d.]+|\[.+\]|(?:.+\.)?localhost)$/.test(hostname) || overHttp.names.includes(hostname);
     if (isAccepted) return next();
-    return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
+    return format(
+      421,
+      `The sandbox is not known as "${hostname}". To use that host name, pass it to \`listen\` as \`name\`.`,
+    );
   };
 
 /** Returns whether a page of the same origin or a program (not a browser) sent a request. */

@@ -48,7 +48,10 @@ export function checkAuthorization({ query, issuer }: AuthorizationRequest): voi
   if (query.get('code_challenge_method') !== 'S256')
     throw new OAuthRequestError('invalid_request', 'PKCE is mandatory: code_challenge_method must be S256.');
   if (!CODE_CHALLENGE.test(query.get('code_challenge') ?? ''))
-    throw new OAuthRequestError('invalid_request', 'PKCE is mandatory: code_challenge must be a SHA-256 in base64url.');
+    throw new OAuthRequestError(
+      'invalid_request',
+      'PKCE is mandatory: code_challenge must be a SHA-256 hash in base64url.',
+    );
   const resource = query.get('resource');
   if (resource !== null && resource !== issuer && !resource.startsWith(`${issuer}/`))
     throw new OAuthRequestError('invalid_target', 'The resource is not this service.');

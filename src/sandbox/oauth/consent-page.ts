@@ -43,13 +43,13 @@ function page(title: string, form: ReturnType<typeof html>, status = 200): Respo
 export function consentPage({ client, redirectUri }: AuthorizationRequest, email: string): Response {
   return page(
     `Allow ${client.name} to use your account?`,
-    html`<p>It requests the scope <code>mcp</code> for ${email} and continues at ${new URL(redirectUri).host}.</p>
+    html`<p>The client requests the scope <code>mcp</code> for ${email}, and continues at ${new URL(redirectUri).host}.</p>
   <footer>
     <button class="primary" name="decision" value="allow">Allow</button>
     <button name="decision" value="deny">Deny</button>
     <button class="quiet" name="decision" value="switch">Use another account</button>
   </footer>
-  <small>You can revoke it in the console, under Accounts and tokens.</small>`,
+  <small>You can revoke the access in the console, under Accounts and tokens.</small>`,
   );
 }
 

@@ -65,13 +65,13 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     }
     const form = await readForm(context);
     if (form.get('decision') === 'deny')
-      throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
+      throw new OAuthRequestError('access_denied', 'The owner of the account refused access.');
     if (form.get('decision') === 'switch' && isSameOrigin(context)) return consentLoginPage(request);
     // Ignore the session of a form from another origin: the browser may have added the session cookie (CSRF).
     const ofSession = isSameOrigin(context) ? session : undefined;
     const account = form.has('email') ? findAccount(service, form) : ofSession;
     if (!account || (form.get('decision') !== 'allow' && !isSameOrigin(context))) {
-      const problem = account ? 'Send the form of this page.' : 'These credentials do not match our records.';
+      const problem = account ? 'Submit the form on this page.' : 'These credentials do not match our records.';
       return refuse(context, problem, consentLoginPage(request, problem, form.get('email') ?? ''));
     }
     context.set('account', account);

@@ -29,7 +29,7 @@ export async function exchangeTokens(service: Service, client: OAuthClient, form
   const type = form.get('grant_type');
   if (type === 'authorization_code') return tokenResponse(await redeemCode(service, client, form));
   if (type === 'refresh_token') return tokenResponse(refresh(service, client, form.get('refresh_token') ?? ''));
-  throw new OAuthRequestError('unsupported_grant_type', 'Grant types are authorization_code and refresh_token.');
+  throw new OAuthRequestError('unsupported_grant_type', 'The grant_type must be authorization_code or refresh_token.');
 }
 
 const tokenResponse = ({ access, refresh }: Grant): object => ({
@@ -50,7 +50,7 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   if (code.used) {
     // A code that is used twice may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
     for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
-    throw new OAuthRequestError('invalid_grant', 'The code was used already; its tokens have been revoked.');
+    throw new OAuthRequestError('invalid_grant', 'The code was used before, so its tokens have been revoked.');
   }
   code.used = true;
   if (code.redirectUri !== (form.get('redirect_uri') ?? code.redirectUri))
@@ -75,7 +75,7 @@ async function codeChallenge(verifier: string): Promise<string> {
 function refresh(service: Service, client: OAuthClient, refreshToken: string): Grant {
   const grant = findGrant(service, refreshToken);
   if (grant?.client !== client)
-    throw new OAuthRequestError('invalid_grant', 'The refresh token was rotated out, revoked or has expired.');
+    throw new OAuthRequestError('invalid_grant', 'The refresh token was replaced or revoked, or has expired.');
   revokeGrant(service, grant);
   return issueGrant(service, client, grant.account, grant.id);
 }

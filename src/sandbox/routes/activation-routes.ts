@@ -25,7 +25,7 @@ function audienceError(
   if (!audience) return 'The selected audience id is invalid.';
   const now = clock.now();
   if (!jobs.isCompleted('audience', audience.status.id)) return 'The audience is not completed.';
-  if (!hasEnoughDevices(audience)) return 'The audience holds too few unique devices.';
+  if (!hasEnoughDevices(audience)) return 'The audience has too few unique devices.';
   if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
   const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
   return isKeyed && isExpired(audience, now)

@@ -56,8 +56,8 @@ function isDate(value: unknown): value is string {
 function readDataset(value: unknown, path: string, errors: FieldErrors): AudienceDataset | undefined {
   const { analysis_type, start_date, end_date } = isObject(value) ? value : {};
   if (typeof analysis_type !== 'string') errors[`${path}.analysis_type`] = ['The analysis type must be a string.'];
-  if (!isDate(start_date)) errors[`${path}.start_date`] = ['The start date must be a date, YYYY-MM-DD.'];
-  if (!isDate(end_date)) errors[`${path}.end_date`] = ['The end date must be a date, YYYY-MM-DD.'];
+  if (!isDate(start_date)) errors[`${path}.start_date`] = ['The start date must be a date in the form YYYY-MM-DD.'];
+  if (!isDate(end_date)) errors[`${path}.end_date`] = ['The end date must be a date in the form YYYY-MM-DD.'];
   if (typeof analysis_type !== 'string' || !isDate(start_date) || !isDate(end_date)) return undefined;
   return { ...Object(value), analysis_type, start_date, end_date };
 }

@@ -53,7 +53,7 @@ function draftSchedule(service: Service, body: JsonObject, account: AccountRecor
 /** Reads the resource of a schedule. Returns how the resource was built. */
 function readSource(body: JsonObject, account: AccountRecord, errors: FieldErrors): BuildDefinition | undefined {
   const named = Object.entries(SOURCES).filter(([field]) => body[field] !== undefined);
-  if (named.length > 1) errors[named[1]?.[0] ?? ''] = ['A schedule builds one resource.'];
+  if (named.length > 1) errors[named[1]?.[0] ?? ''] = ['A schedule builds only one resource.'];
   const [[field, kind] = []] = named;
   if (field === undefined || kind === undefined) return undefined;
   const source = findById<{ readonly id: number }>(account[kind], body[field]);

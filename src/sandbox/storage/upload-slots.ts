@@ -72,7 +72,8 @@ function findClaimable(
   const slot = typeof reference === 'string' ? state.uploads.get(reference) : undefined;
   if (slot?.accountId !== account.id) return 'The selected upload reference is invalid.';
   if (slot.kind !== kind) return `The upload was reserved for ${slot.kind}, not for ${kind}.`;
-  if (slot.claimed) return 'The upload has been claimed already.';
-  if (slot.expiresAt <= clock.now()) return 'The upload reference has expired. Reserve and upload again.';
+  if (slot.claimed) return 'The upload has already been claimed.';
+  if (slot.expiresAt <= clock.now())
+    return 'The upload reference has expired. Reserve another slot and upload the file again.';
   return slot.file ? slot : 'No file has been uploaded to this reference.';
 }

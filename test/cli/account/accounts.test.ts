@@ -52,7 +52,7 @@ describe('login and logout', () => {
     const scene = await startScene();
     await login(scene);
     const { code, err } = await scene.run(['logout'], { env: LOGGED_OUT });
-    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('It stays valid until') });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('The token stays valid until') });
     expect(await readdir(join(scene.folder, 'config/profiles'))).toEqual([]);
     expect((await scene.run(['logout'])).err).toBe('Profile "default" is not logged in.\n');
     expect(await scene.run(['budget'], { env: LOGGED_OUT })).toMatchObject({ code: 7 });
@@ -128,11 +128,11 @@ describe('profiles and environment', () => {
     const alone = await budget([], { AUDIENCE_BASE_URL: undefined, AUDIENCE_PROFILE: 'kept' });
     expect(alone).toMatchObject({
       code: 2,
-      err: expect.stringContaining('No address is set for AUDIENCE_TOKEN'),
+      err: expect.stringContaining('No service address is set for the token'),
     });
     expect(await budget(['--base-url', url])).toMatchObject({
       code: 7,
-      err: expect.stringContaining('does not send it to'),
+      err: expect.stringContaining('does not send the token to'),
     });
     expect(await budget(['--profile', 'kept', '--base-url', `${scene.url}/tenant`])).toMatchObject({ code: 7 });
     expect(await budget(['--base-url', `${scene.url}/`])).toMatchObject({ code: 0 });
@@ -269,7 +269,9 @@ describe('an account in an unusual environment', () => {
     const { code, err } = await scene.run(['logout'], { env: LOGGED_OUT });
     expect({ code, err }).toEqual({
       code: 0,
-      err: expect.stringMatching(/^The OAuth tokens are removed from this machine\.\n.*They may still be valid: /),
+      err: expect.stringMatching(
+        /^The OAuth tokens are removed from this machine\.\n.*End the connection in the service's console, because the tokens may still be valid\./,
+      ),
     });
   });
 });

@@ -21,7 +21,9 @@ describe('login for another account', () => {
     await login(scene, LOGGED_OUT);
     const other = await scene.run(loginArgs(scene, '--email', bob.email), { input: PASSWORD, env: LOGGED_OUT });
     expect(other).toMatchObject({ code: 0, err: expect.stringContaining('Logged in as bob@example.com') });
-    expect(other.err).toContain('It replaces the token of ann@example.com. To keep both: --profile <name>\n');
+    expect(other.err).toContain(
+      'The new token replaces the token of ann@example.com. To keep both, pass --profile <name>.\n',
+    );
     expect(await emailOf(scene)).toBe('bob@example.com');
     const again = await scene.run(loginArgs(scene), { env: LOGGED_OUT });
     expect(again.err).toContain('Already logged in as bob@example.com');
@@ -38,9 +40,7 @@ describe('the token of the environment', () => {
     const { code, err } = await login(scene, { ...LOGGED_OUT, [variable]: value });
     expect({ code, err }).toEqual({
       code: 0,
-      err: expect.stringMatching(
-        `^warning: ${variable} is set: commands use it instead of a profile.*--profile default`,
-      ),
+      err: expect.stringMatching(`^warning: Commands use ${variable} instead of a profile.*--profile default`),
     });
     const env = { AUDIENCE_TOKEN: 'x' };
     expect(await scene.run(['whoami', '--profile', 'default'], { env })).toMatchObject({ code: 0 });
@@ -51,7 +51,7 @@ describe('the token of the environment', () => {
     await login(scene, LOGGED_OUT, '--profile', 'ann');
     scene.account.changePassword();
     const { err } = await scene.run(['budget', '--profile', 'ann']);
-    expect(err).toContain(`The token in use: ${join(profiles(scene), 'ann.json')}. Log in again with`);
+    expect(err).toContain(`Source of the token: ${join(profiles(scene), 'ann.json')}. Log in again with`);
     expect(err).toContain('login --profile ann`');
   });
 });

@@ -36,8 +36,8 @@ describe('a create that is in flight', () => {
     const first = await startInFlight(scene, CREATE);
     const { code, err } = await scene.run([...CREATE, '--max-retries', '0']);
     expect(code).toBe(EXIT.outcomeUnknown);
-    expect(err).toContain('Repeat it with --idempotency-key order-4711 and the same body.');
-    expect(err).toContain('\n  To repeat it, run the same command with --idempotency-key order-4711\n');
+    expect(err).toContain('Repeat the request with --idempotency-key order-4711 and the same body.');
+    expect(err).toContain('\n  To repeat the request, run the same command with --idempotency-key order-4711\n');
     const waiting = scene.start(CREATE);
     await scene.time.untilTrue(() => scene.sandbox.log.filter(({ status }) => status === 409).length === 2);
     scene.sandbox.faults.clear();

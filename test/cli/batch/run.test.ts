@@ -95,7 +95,7 @@ describe('aud run', () => {
   it('says that it leaves out what a spreadsheet adds', async () => {
     const { runRows } = await startRows('Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
+    expect([code, err]).toEqual([0, '2 empty columns at the end are ignored.\n']);
   });
 
   it('holds only rows that need a create against the window of WebDomain data, and a run that continues refuses only them', async () => {
@@ -196,7 +196,10 @@ describe('aud run', () => {
     );
     const { length } = sandbox.log;
     const resolved = await runRows(['--resolve', `north=${id}`, '--forget', 'south']);
-    expect([resolved.code, resolved.err]).toEqual([0, expect.stringContaining(`"north" is ${id}.`)]);
+    expect([resolved.code, resolved.err]).toEqual([
+      0,
+      expect.stringContaining(`"north" has the id ${id} in the journal.`),
+    ]);
     expect(sandbox.log).toHaveLength(length);
     const { out, code } = await runRows();
     expect([code, out]).toEqual([0, expect.stringMatching(`^north\tdone\t${id}\t\t\nsouth\tdone`)]);
@@ -273,7 +276,7 @@ describe('aud run', () => {
     for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /);
     await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
     const { err } = await runRows(flags);
-    expect(err).toMatch(/^\S+Z 2 rows done before\.\n\S+Z east: waiting for audience/);
+    expect(err).toMatch(/^\S+Z 2 rows done by earlier runs\.\n\S+Z east: waiting for audience/);
     expect(err).not.toContain('north');
     const { out } = await runRows([...flags, '--json']);
     expect(linesOf(out)[0]).toMatchObject({ key: 'north', state: 'done', at: expect.stringMatching(/^\d{4}-.*Z$/) });
@@ -308,7 +311,7 @@ describe('aud run', () => {
     const { length } = sandbox.log;
     for (const flags of [['--status'], ['--dry-run'], ['--forget', 'north']]) {
       const { code, err } = await runRows([...flags, '--report', csv]);
-      expect([code, err]).toEqual([2, expect.stringContaining('--report writes the result of a run: leave it out')]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--report cannot be combined with --status')]);
     }
     expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(2);
     expect(sandbox.log).toHaveLength(length);
@@ -389,7 +392,10 @@ describe('aud run', () => {
     await runRows();
     await writeFile(file, TWO.replace('"South"', '"Changed"'));
     const changed = await runRows();
-    expect([changed.code, changed.err]).toEqual([8, expect.stringContaining('builds it again only if it has failed')]);
+    expect([changed.code, changed.err]).toEqual([
+      8,
+      expect.stringContaining('creates a row again only if its job failed'),
+    ]);
     const activate = ['--journal', join(folder, 'activated'), '--activate'];
     await runRows([...activate, '{"identifier":"EID"}']);
     const other = await runRows([...activate, '{"identifier":"SCID"}']);
@@ -438,25 +444,28 @@ describe('aud run', () => {
     const lost = await runRows(['--max-retries', '0']);
     expect([lost.code, lost.err]).toEqual([
       10,
-      expect.stringContaining('run this again within 23 hours, and the service'),
+      expect.stringContaining('run the same command again within 23 hours, and the service'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', status: 409, retryAfter: 61, times: 1 });
     const held = await runRows(['--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
-      expect.stringContaining('run this again within 23 hours, and the service'),
+      expect.stringContaining('run the same command again within 23 hours, and the service'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);
     expect(linesOf(record.out).find(({ key }) => key === 'north')).toMatchObject({
-      error: { message: expect.stringContaining('run this again') },
+      error: { message: expect.stringContaining('run the same command again') },
     });
     const failed = await runRows();
-    expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
+    expect([failed.code, failed.err]).toEqual([
+      4,
+      expect.stringContaining('create the resource again with --retry-failed.'),
+    ]);
     expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await runRows(['--retry-failed']);
     expect([again.code, creates().length]).toEqual([4, 8]);
-    expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be JSON');
+    expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be valid JSON');
   });
 
   it('says that it waits for the end of an outage only if it does, with advice that its own flags can follow', async () => {
@@ -466,7 +475,9 @@ describe('aud run', () => {
       await runRows(['--max-retries', '0', '--outage-wait', '1m']),
       await runRows(['--max-retries', '0', '--outage-wait', '0']),
     ];
-    expect(waited.err).toMatch(/Waiting for the end of the outage .* run this again within 23 hours/);
+    expect(waited.err).toMatch(
+      /The command waits for the end of the outage .* run the same command again within 23 hours/,
+    );
     expect(waited.err).not.toContain('dempotency');
     expect([ended.code, ended.err]).toEqual([10, expect.not.stringContaining('Waiting for')]);
   });

@@ -48,7 +48,7 @@ describe('check', () => {
     const methods = sandbox.log.length;
     const { code, out } = await run(['check']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Nothing differs\. 5 assumptions need --write\.\n/);
+    expect(out).toMatch(/^Nothing differs\. To check 5 more assumptions, pass --write\.\n/);
     expect(out).not.toContain('path:audiences.get');
     const all = await run(['check', '--all']);
     expect(all.out).toContain('confirmed  path:audiences.get: The response has the id');
@@ -119,7 +119,7 @@ describe('check', () => {
     const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({
       code: 12,
-      err: expect.stringContaining('An earlier check confirmed path:cohorts.list'),
+      err: expect.stringContaining('This check could not verify path:cohorts.list, which an earlier check confirmed'),
     });
   });
 
@@ -188,7 +188,9 @@ describe('check', () => {
     };
     sandbox.faults.add({ on: edit, status: 500 });
     const { err } = await run(['check', '--out', file]);
-    expect(err).toContain(`${file} was not written, because it has changed during the check. Run the check again.`);
+    expect(err).toContain(
+      `${file} was not written, because its content changed during the check. Run the check again.`,
+    );
     expect(await readFile(file, 'utf8')).toBe(edited);
     sandbox.faults.clear();
     await run(['check', '--out', file]);
@@ -201,7 +203,7 @@ describe('check', () => {
     await writeFile(file, JSON.stringify(WRITTEN, undefined, 4));
     const { code, out, err } = await run(['check', '--out', file]);
     expect(code).toBe(11);
-    expect(out).toContain('schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works');
+    expect(out).toContain('schedules.list: `GET /api/v2/gone` returns 404. `GET /api/v2/schedules/index` works');
     const text = await readFile(file, 'utf8');
     const { $schema, checked, ...settings } = JSON.parse(text);
     expect(text).toMatch(/^\{\n {4}"\$schema"/);
@@ -209,8 +211,8 @@ describe('check', () => {
       ...WRITTEN,
       operations: { ...WRITTEN.operations, 'schedules.list': { path: '/api/v2/schedules/index' } },
     });
-    expect(err).toContain('`paging.maxSize` 50 was kept: not checked.');
-    expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is "/api/v2/schedules/index" now');
+    expect(err).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
+    expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is replaced with "/api/v2/schedules/index"');
   });
 
   it('keeps the settings of `--contract` in a new file, and refuses a file that is no contract', async () => {
@@ -231,7 +233,7 @@ describe('check', () => {
   it('refuses to compare with one file and to write another one', async () => {
     const { run, folder, sandbox } = await startScene();
     const { code, err } = await run(['check', '--against', join(folder, 'a.json'), '--out', join(folder, 'b.json')]);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must be the same file') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must name the same file') });
     expect(sandbox.log).toEqual([]);
   });
 
@@ -254,6 +256,6 @@ describe('check', () => {
     await sandbox.advance(1_800_000);
     const { code, out } = await run(['check', '--write', '--yes', '--all']);
     expect(code).toBe(0);
-    expect(out.replace(/\s+/g, ' ')).toContain('time-zone: The timestamps do not come from the clock of the service.');
+    expect(out.replace(/\s+/g, ' ')).toContain("time-zone: The timestamps are not from the service's clock.");
   });
 });

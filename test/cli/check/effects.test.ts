@@ -37,7 +37,7 @@ describe('a check with a contract', () => {
     expect(report.contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' } });
     expect(findings['path:cohorts.list']).toMatchObject({
       state: 'differs',
-      evidence: expect.stringContaining('`GET /api/v2/gone` is refused (404). `GET /api/v2/cohorts/index` works'),
+      evidence: expect.stringContaining('`GET /api/v2/gone` returns 404. `GET /api/v2/cohorts/index` works'),
     });
   });
 
@@ -47,7 +47,7 @@ describe('a check with a contract', () => {
     expect(report.contract.paging).toEqual(paging);
     expect(findings.paging).toMatchObject({
       state: 'differs',
-      evidence: '`resume_at` leads from one row to another one.',
+      evidence: '`resume_at` returns the next page.',
     });
   });
 

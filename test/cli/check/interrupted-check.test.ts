@@ -47,5 +47,7 @@ test('Ctrl-C names the project that it could not delete', async () => {
   const { code, err, projects } = await interruptAt(isWrite, { kind: 'cut-before' });
   expect(code).toBe(130);
   expect(projects).toHaveLength(1);
-  expect(err).toMatch(/The project `audience-check [^`]+` may be left\. The next --write offers to delete it\./);
+  expect(err).toMatch(
+    /The project `audience-check [^`]+` may still exist\. The next check with --write offers to delete it\./,
+  );
 });

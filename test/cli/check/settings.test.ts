@@ -32,7 +32,7 @@ describe('mergeFindings', () => {
     const { contract, notes } = merge(EVERYTHING);
     const { checked, ...settings } = contract;
     expect(JSON.stringify(settings)).toBe(JSON.stringify(EVERYTHING));
-    expect(notes).toContain('`paging.maxSize` 50 was kept: not checked.');
+    expect(notes).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
     expect(notes).toHaveLength(15);
   });
 
@@ -43,8 +43,8 @@ describe('mergeFindings', () => {
     const { contract, notes } = merge(base, [{ id: 'path:cohorts.list', state: 'differs', evidence, setting }]);
     expect(contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts', data: 'data.rows' } });
     expect(notes).toEqual([
-      `\`operations.cohorts.list.path\` "/old" is "/api/v2/cohorts" now: ${evidence}`,
-      '`operations.cohorts.list.data` "data.rows" was kept: not checked.',
+      `\`operations.cohorts.list.path\` "/old" is replaced with "/api/v2/cohorts": ${evidence}`,
+      '`operations.cohorts.list.data` "data.rows" is unchanged, because it was not checked.',
     ]);
   });
 

@@ -114,7 +114,7 @@ describe('--contract', () => {
   });
 
   it.each([
-    ['no JSON', '{', /service\.json must be JSON/],
+    ['no JSON', '{', /service\.json must be valid JSON/],
     [
       'another style',
       '{"paging": {"style": "pages", "param": "page"}}',

@@ -48,7 +48,7 @@ it.each([
 ])('%s of %s is wrong usage', async (flag, value) => {
   const { run, sandbox } = await startScene();
   const { code, err } = await run(['budget', flag, value]);
-  const message = `argument '${value}' is invalid. It must be longer than 0, and at most 24 days.`;
+  const message = `argument '${value}' is invalid. The duration must be longer than 0, and at most 24 days.`;
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   expect(sandbox.log).toEqual([]);
 });
@@ -56,7 +56,7 @@ it.each([
 it('--request-timeout refuses a time after which Node would have ended the request', async () => {
   const { run, sandbox } = await startScene();
   const { code, err } = await run(['budget', '--request-timeout', '10m']);
-  const message = "argument '10m' is invalid. It must be at most 5m: Node ends a request after 5 minutes";
+  const message = "argument '10m' is invalid. The duration must be at most 5m: Node ends a request after 5 minutes";
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   expect(sandbox.log).toEqual([]);
   expect(await run(['budget', '--request-timeout', '5m'])).toMatchObject({ code: 0, err: '' });
@@ -94,7 +94,7 @@ describe('a service that does not respond', () => {
     expect(linesOf(err)).toMatchObject([
       {
         level: 'info',
-        message: `No response from ${url} for 5 s; still waiting. An attempt ends after 3 s (--request-timeout), the command after 7 s.`,
+        message: `No response from ${url} for 5 s. The command keeps waiting. An attempt ends after 3 s (--request-timeout), and the command after 7 s.`,
       },
       { code: 'deadline-exceeded' },
     ]);

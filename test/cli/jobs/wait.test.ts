@@ -143,7 +143,7 @@ describe('wait', () => {
     });
     expect(one.err).toContain('error: The status of audience 12 was not read within --timeout.\n');
     const two = await run(['wait', '12', '13', '--timeout', '300ms'], { env });
-    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 was not read.\n');
+    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 jobs was not read.\n');
     expect(one.err + two.err).not.toContain('keep');
   });
 
@@ -157,7 +157,7 @@ describe('wait', () => {
     expect(reads()).toBe(1);
     expect(await run(['wait', String(running), '--timeout', '0'])).toMatchObject({
       code: 6,
-      err: `audience:${running}: timed out at 100 Queued\nerror: The job of audience ${running} has not ended within --timeout (100 Queued). It keeps running.\n  To continue: audience-activation wait audience:${running}\n`,
+      err: `audience:${running}: timed out at 100 Queued\nerror: The job of audience ${running} has not ended within --timeout (100 Queued). The job keeps running.\n  To continue: audience-activation wait audience:${running}\n`,
     });
     expect(reads()).toBe(2);
     const both = await run(['wait', String(done), String(running), '--timeout', '0', '--json']);
@@ -195,7 +195,7 @@ describe('wait', () => {
     await waiting.shows('err', /The command retries audiences\.get at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .*429/);
     const silent = await serve((request) => void request.resume());
     const unread = start(['wait', '12', '13', ...flags], { env: { AUDIENCE_BASE_URL: silent.url } });
-    await unread.shows('err', /The status of 2 of 2 jobs has not been read yet\. Waiting until /);
+    await unread.shows('err', /The status of 2 of 2 jobs is not known yet\. The command waits until /);
     const levels = flags.length > 0 ? linesOf(waiting.printed.err + unread.printed.err).map(({ level }) => level) : [];
     expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });
@@ -210,7 +210,7 @@ describe('wait', () => {
     ]);
     await deleting.shows(
       'err',
-      /audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/,
+      /audiences\.delete is waiting: the `write` limit, 30 requests per minute, is used up until \d{4}-/,
     );
   });
 
@@ -219,7 +219,7 @@ describe('wait', () => {
     [
       'a Retry-After',
       503,
-      /^audiences\.create is waiting: the service asked the client to send no request until [\d:T-]+Z, after: /,
+      /^audiences\.create is waiting: the service asked the client to wait until [\d:T-]+Z, after: /,
     ],
   ])('says after five seconds that a create waits for %s', async (_, status, line) => {
     const { start } = await startScene();

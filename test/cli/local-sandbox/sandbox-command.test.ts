@@ -77,11 +77,11 @@ describe('sandbox', () => {
 
   it.each([
     [['sandbox', '--prot', '1'], "unknown option '--prot'"],
-    [['sandbox', 'advanse'], "unknown command 'advanse': it must be status, advance, finish, or fault"],
-    [['sandbox', '--port', '99999'], "'99999' is invalid. It must be an integer from 0 to 65535."],
-    [['sandbox', '--port', '1.5'], 'It must be an integer from 0 to 65535.'],
-    [['sandbox', '--storage-port', '0x50'], 'It must be an integer from 0 to 65535.'],
-    [['sandbox', '--speed', 'fast'], 'It must be a number of 0 or more.'],
+    [['sandbox', 'advanse'], "unknown command 'advanse': use status, advance, finish or fault"],
+    [['sandbox', '--port', '99999'], "'99999' is invalid. Pass an integer from 0 to 65535."],
+    [['sandbox', '--port', '1.5'], 'Pass an integer from 0 to 65535.'],
+    [['sandbox', '--storage-port', '0x50'], 'Pass an integer from 0 to 65535.'],
+    [['sandbox', '--speed', 'fast'], 'Pass a number of 0 or more.'],
     [['sandbox', '--speed', '0'], '--speed must be'],
     [['sandbox', '--outcome', '4'], 'not 4.'],
     [['sandbox', '--email', 'dev'], '--email must be an email address, not "dev".'],

@@ -29,7 +29,7 @@ describe('cohorts import', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     const piped = await run(['cohorts', 'import', '-', '--name', 'Piped'], { input: LIST });
     expect(piped, piped.err).toMatchObject({ code: 0 });
-    expect(piped.err).toContain('Standard input is copied to a temporary file');
+    expect(piped.err).toContain('The command copies the input to a temporary file');
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const importing = run(['cohorts', 'import', pipe, '--name', 'Named pipe']);

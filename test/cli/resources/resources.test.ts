@@ -62,14 +62,14 @@ describe('create', () => {
     [['audiences', 'get', '9007199254740993'], 'An id must be a number'],
     [['audiences', 'create', '--data', '[]'], 'The body must be a JSON object.'],
     [['audiences', 'create', '--data', '{}'], 'Pass the fields as flags'],
-    [['audiences', 'create', '--data', '{a}'], '--data must be JSON'],
-    [['audiences', 'create', '--filters', '{'], '--filters must be JSON'],
-    [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. It must be an integer of 0 or more."],
+    [['audiences', 'create', '--data', '{a}'], '--data must be valid JSON'],
+    [['audiences', 'create', '--filters', '{'], '--filters must be valid JSON'],
+    [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. Pass an integer of 0 or more."],
     [['audiences', 'get', 'x'], 'An id must be a number, not "x".'],
     [['audiences', 'get'], "missing required argument 'id'"],
     [['audiences', 'craete'], "unknown command 'craete'\n(Did you mean create?)"],
     [['audiences', 'list', '--limt', '3'], "unknown option '--limt'\n(Did you mean --limit?)"],
-    [['audiences', 'list', '--query', 'page'], 'It must be name=value.'],
+    [['audiences', 'list', '--query', 'page'], 'Pass the parameter as name=value.'],
     [['reference', 'web'], "missing required argument 'table'"],
     [['reference', 'wob', 'domains'], 'Allowed choices are common, web, ctv, apps.'],
     [['request', 'PUSH', '/x'], 'The method must be one of GET, POST, PUT, PATCH, DELETE, not "PUSH".'],
@@ -91,7 +91,7 @@ describe('get, list, delete, cancel', () => {
     for (const name of ['One', 'Two\n\u001b[31m', 'Three']) await json(['audiences', 'create', '--name', name]);
     const { out, err } = await run(['audiences', 'list', '--fields', 'name,status.name', '--limit', '2']);
     expect(out).toBe('Three\tCompleted\nTwo??[31m\tCompleted\n');
-    expect(err).toBe('These are the first 2. For all of them: --all\n');
+    expect(err).toBe('There are more audiences. To print all of them, pass --all.\n');
     expect(await json(['audiences', 'list', '--fields', 'name,status.id', '--all'])).toEqual([
       { name: 'Three', status: { id: 104 } },
       { name: 'Two\n\u001b[31m', status: { id: 104 } },

@@ -33,7 +33,7 @@ const createActivation = async (scene: Scene): Promise<string> =>
 
 const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'nobody is logged in': (scene) => ({
-    text: 'Not logged in: run `audience-activation login`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.',
+    text: 'Not logged in: run `audience-activation login`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or use a sandbox with --sandbox.',
     fails: { args: BUDGET, env: LOGGED_OUT },
     follows: [
       { args: [...BUDGET, '--sandbox'], env: LOGGED_OUT },
@@ -54,7 +54,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     const other = await startScene();
     const address = { AUDIENCE_BASE_URL: other.url };
     return {
-      text: 'Log in there, or set a token for that address.',
+      text: 'or set a token for that address.',
       fails: { args: [...BUDGET, '--base-url', other.url] },
       follows: [
         { args: BUDGET, env: { ...address, AUDIENCE_TOKEN: other.account.token('api') } },
@@ -66,13 +66,13 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'a token without an address': ({ url }) => {
     const env = { AUDIENCE_BASE_URL: undefined };
     return {
-      text: 'No address is set for AUDIENCE_TOKEN: pass --base-url, or set AUDIENCE_BASE_URL.',
+      text: 'No service address is set for the token: pass --base-url, or set AUDIENCE_BASE_URL.',
       fails: { args: BUDGET, env },
       follows: [{ args: [...BUDGET, '--base-url', url], env }, { args: BUDGET }],
     };
   },
   'an address with the path of the API': ({ url }) => ({
-    text: 'because every path begins with it: leave it out.',
+    text: 'because every request path already begins with /api/v2.',
     fails: { args: BUDGET, env: { AUDIENCE_BASE_URL: `${url}/api/v2` } },
     follows: [{ args: BUDGET }],
   }),
@@ -90,7 +90,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: [{ args: BUDGET }],
   }),
   'a token of the environment that is refused': (scene) => ({
-    text: 'Set it to another token, or unset it and log in with `audience-activation login`.',
+    text: 'Set AUDIENCE_TOKEN to another token, or unset the variable and log in with `audience-activation login`.',
     fails: { args: BUDGET, env: { AUDIENCE_TOKEN: 'nope' } },
     follows: [
       { args: BUDGET },
@@ -113,7 +113,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a token of a command that is refused': ({ env }) => ({
-    text: 'The command must print another token.',
+    text: 'The token command must print another token.',
     fails: { args: [...BUDGET, '--token-command', 'echo nope'] },
     follows: [{ args: [...BUDGET, '--token-command', `echo '${env.AUDIENCE_TOKEN}'`] }],
   }),
@@ -122,13 +122,13 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     await writeFile(join(scene.folder, 'config/profiles/odd.json'), '{"token":"x"}', { mode: 0o600 });
     await scene.run([...loginArgs(scene), '--profile', 'good'], { env: LOGGED_OUT, input: PASSWORD });
     return {
-      text: 'because it contains no address. Choose another --profile.',
+      text: 'it contains no address. Choose another --profile.',
       fails: { args: [...BUDGET, '--profile', 'odd'] },
       follows: [{ args: [...BUDGET, '--profile', 'good'] }],
     };
   },
   'a password that was not passed': (scene) => ({
-    text: 'Pass the password on standard input, or run this in a terminal.',
+    text: 'Pass the password on standard input, or run the command in a terminal.',
     fails: { args: loginArgs(scene), env: LOGGED_OUT },
     follows: [{ args: loginArgs(scene), env: LOGGED_OUT, input: PASSWORD }],
   }),
@@ -177,7 +177,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'results of an activation that runs': async (scene) => {
     const id = await createActivation(scene);
     return {
-      text: `Wait for it with \`audience-activation wait activation:${id}\`.`,
+      text: `Wait for the activation with \`audience-activation wait activation:${id}\`.`,
       fails: { args: ['activations', 'download', id] },
       follows: [{ args: ['wait', `activation:${id}`] }, { args: ['activations', 'download', id, scene.folder] }],
     };
@@ -219,7 +219,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: [{ args: [...CREATE, '--timeout', '9s', '--wait'] }],
   }),
   'a duration in another form': () => ({
-    text: 'It must be a duration such as 90s, 10m or 1h30m.',
+    text: 'Pass a duration such as 90s, 10m or 1h30m.',
     fails: { args: [...CREATE, '--wait', '--timeout', 'soon'] },
     follows: ['90s', '10m', '1h30m'].map((time) => ({ args: [...CREATE, '--wait', '--timeout', time] })),
   }),
@@ -229,7 +229,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: [{ args: ['request', 'GET', '/api/v2/usage'] }],
   }),
   'a check that writes without a terminal': () => ({
-    text: 'Pass --yes: the check ',
+    text: 'pass --yes: the check ',
     fails: { args: ['check', '--write'] },
     follows: [{ args: ['check', '--write', '--yes'] }],
   }),

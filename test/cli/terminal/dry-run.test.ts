@@ -80,7 +80,7 @@ describe('--dry-run', () => {
     const bare = await run(create, { env });
     expect(bare).toMatchObject({
       code: 0,
-      err: 'No address is set, so the output contains https://api.example.com instead.\n',
+      err: 'No service address is set, so the output contains the example address https://api.example.com.\n',
     });
     expect(bare.out).toMatch(/^POST https:\/\/api\.example\.com\/api\/v2\/audiences\/create\n/);
     expect(await run([...create, '--sandbox'], { env })).toMatchObject({ code: 0, err: '' });

@@ -157,12 +157,12 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a request': {
       args: ['budget', ...ONCE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'within the time of an attempt (--request-timeout; default: 30s).',
+      text: 'within --request-timeout (default: 30s).',
     },
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'It may have been created: repeat it with --idempotency-key ',
+      text: 'The resource may have been created: repeat the request with --idempotency-key ',
       json: UNKNOWN,
     },
   },
@@ -177,7 +177,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: 'failed: 401 Unauthenticated. The token is',
       json: { status: 401, reason: 'token', tokenFrom: 'AUDIENCE_TOKEN' },
     },
-    'a token command': { args: ['budget', '--token-command', 'echo nope$$'], text: 'The token in use: token command.' },
+    'a token command': {
+      args: ['budget', '--token-command', 'echo nope$$'],
+      text: 'Source of the token: token command.',
+    },
     'an MCP token': {
       args: MCP,
       env: { AUDIENCE_MCP_TOKEN: 'nope' },
@@ -267,7 +270,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a create': {
       args: CREATE,
       service: responds(500, { message: 'x' }),
-      text: 'It may have been created: ',
+      text: 'The resource may have been created: ',
       json: UNKNOWN,
     },
   },
@@ -321,7 +324,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'a job that was read': {
       args: [...CREATE, '--wait', '--timeout', '200ms'],
       sandbox: running,
-      text: 'has not ended within --timeout (100 Queued). It keeps running.\n  To continue: ',
+      text: 'has not ended within --timeout (100 Queued). The job keeps running.\n  To continue: ',
       json: { kind: 'audience' },
     },
     'a job that was not read': {
@@ -336,7 +339,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['activations', 'download', 'ID'],
       sandbox: { jobs: { duration: ({ kind }) => (kind === 'activation' ? 3_600_000 : 0) } },
       prepare: createActivation,
-      text: 'Its results are available at status 104. Wait for it with `audience-activation wait activation:',
+      text: 'The results are available at status 104. Wait for the activation with `audience-activation wait activation:',
     },
   },
   'file-unreadable': {
@@ -368,7 +371,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
         { name: 'meta', results: null },
         { name: 'google', results: { uri: '' } },
       ]),
-      text: '0 of 2 results were saved. "meta": The URI of result "meta" must be an http(s) link to be downloaded; it is missing.',
+      text: '0 of 2 results were saved. "meta": The URI of result "meta" must be an http(s) link, but it is missing.',
     },
   },
   'account-changed': 'journal.test.ts: a journal of another account',
@@ -472,7 +475,12 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, 5],
+    [
+      'unknown',
+      'The resource may have been created: repeat the request with --idempotency-key k and the same body',
+      silent,
+      5,
+    ],
     ['refused', 'This call created nothing.', responds(422, { message: 'x', errors: {} }), 5],
     ['not-sent', 'Nothing was created.', silent, 5_000_000],
   ] as const)(

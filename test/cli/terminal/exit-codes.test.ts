@@ -47,7 +47,7 @@ describe('exit codes', () => {
     const { run, json } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
     const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}'];
     const { code, err } = await run([...request, '--max-retries', '0']);
-    const [, key = ''] = /To repeat it, run the same command with --idempotency-key (\S+)/.exec(err) ?? [];
+    const [, key = ''] = /To repeat the request, run the same command with --idempotency-key (\S+)/.exec(err) ?? [];
     expect({ code, key }).toEqual({ code: EXIT.outcomeUnknown, key: expect.stringMatching(/^[\w-]{36}$/) });
     expect((await run([...request, '--idempotency-key', key])).code).toBe(0);
     expect(await json(['audiences', 'list'])).toHaveLength(1);
@@ -80,7 +80,9 @@ describe('exit codes', () => {
   it('errors for people say what happened and what to do, in lines without control characters', async () => {
     const { run } = await startScene({ faults: [{ on: 'audiences.create', malformed: true }] });
     const lost = await run([...create, '--idempotency-key', 'order-2', '--max-retries', '0']);
-    expect(lost.err).toMatch(/^error: .*\n {2}To repeat it, run the same command with --idempotency-key order-2\n/m);
+    expect(lost.err).toMatch(
+      /^error: .*\n {2}To repeat the request, run the same command with --idempotency-key order-2\n/m,
+    );
     const odd = await run(['request', 'GET', '/api/v2/\u001b]0;x\u0007', '--max-retries', '0']);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
     expect(odd.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);

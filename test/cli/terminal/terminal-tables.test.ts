@@ -52,13 +52,15 @@ describe('in a terminal of 80 columns', () => {
     const { code, out, err } = await run(['check']);
     expect(code).toBe(0);
     expect(plain(err)).toMatch(/^Reads of audiences$/m);
-    expect(plain(out)).toMatch(/^Nothing differs\. \d+ assumptions need --write\.$[\s\S]+^\d+ confirmed, \d+ likely/m);
-    expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\. --all prints each assumption\.$/m);
+    expect(plain(out)).toMatch(
+      /^Nothing differs\. To check \d+ more assumptions, pass --write\.$[\s\S]+^\d+ confirmed, \d+ likely/m,
+    );
+    expect(plain(out)).toMatch(/^The check sent \d+ reads and 0 writes\. To print each assumption, pass --all\.$/m);
   });
 
   it('wait without jobs is wrong usage', async () => {
     const { run } = await startScene({}, TERMINAL);
-    expect(await run(['wait'])).toMatchObject({ code: 2, err: expect.stringContaining('Name the jobs to wait for') });
+    expect(await run(['wait'])).toMatchObject({ code: 2, err: expect.stringContaining('Pass the jobs to wait for') });
   });
 
   it('every command that needs nobody at the keyboard prints text for people', async () => {

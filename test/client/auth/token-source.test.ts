@@ -80,7 +80,7 @@ describe('loginToken', () => {
     const clients = [create(), create()];
     for (let round = 0; round < 3; round++) for (const client of clients) await client.webhooks.list();
     expect(sandbox.log.filter(({ path }) => path.endsWith('/auth/login')).length).toBeGreaterThan(2);
-    expect(lines).toEqual([expect.stringMatching(/each login ends the token of the others: use `apiToken`/)]);
+    expect(lines).toEqual([expect.stringMatching(/each login ends the tokens of the other clients: use `apiToken`/)]);
   });
 
   it('warns of nothing if clients share a source, or only this client logs in again', async () => {

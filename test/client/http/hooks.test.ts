@@ -441,6 +441,6 @@ describe('withOptions', () => {
   it('refuses options that cannot change during the life of a client', () => {
     const client = clientOf({ url: 'http://127.0.0.1:1' });
     const other: object = { token: 'other' };
-    expect(() => client.withOptions(other)).toThrow(/`token` cannot be changed/);
+    expect(() => client.withOptions(other)).toThrow(/`withOptions` cannot change `token`/);
   });
 });

@@ -97,7 +97,7 @@ describe('what no request can carry', () => {
 
 describe('a number beyond 2^53-1', () => {
   const id = 2 ** 53;
-  const big = 'is beyond 2^53-1: JavaScript has already rounded it. Pass a string if the service accepts one.';
+  const big = 'is beyond 2^53-1: JavaScript has already rounded the number. Pass a string if the service accepts one.';
 
   it.each<[string, (client: AudienceClient) => PromiseLike<unknown>]>([
     ['project_id', ({ audiences }) => audiences.create({ name: 'x', project_id: id })],
@@ -197,7 +197,7 @@ describe('an empty body of a create that starts a job', () => {
       cohorts.create(odd(body)),
       client.request('POST', '/api/v2/audiences/create', { body }),
     ]) {
-      const errors = { body: ['is empty: it must say what to create.'] };
+      const errors = { body: ['is empty: pass the fields of the resource to create.'] };
       expect(await failureOf(call)).toMatchObject({ local: true, outcome: 'not-sent', errors });
     }
     expect(await server.seen()).toEqual([]);

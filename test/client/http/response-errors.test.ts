@@ -219,7 +219,7 @@ describe('an error of a create', () => {
     [
       'Conflict.',
       { idempotencyKey: 'k' },
-      'It may have been created: an earlier request with this key may still be in flight. Repeat it with the idempotency key "k" and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.',
+      'The resource may have been created: an earlier request with this key may still be in flight. Repeat the request with the idempotency key "k" and the same body. If the repeated request also gets a 409, the key probably belongs to another body: check the list before you use another key.',
     ],
   ])('explains a conflict once: "%s", %o', async (message, options, advice) => {
     const server = await startServer([{ status: 409, message }]);
@@ -239,7 +239,7 @@ describe('an error of a create', () => {
     const error = await failureOf(clientOf(server, once).projects.create({ name: 'x' }, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown' });
     expect(String(error)).toContain(
-      'repeat it with the idempotency key "k" and the same body within 24 hours of its first attempt',
+      'repeat the request with the idempotency key "k" and the same body within 24 hours of the first attempt',
     );
   });
 
@@ -254,7 +254,7 @@ describe('an error of a create', () => {
     const heldBack = await create();
     expect(heldBack).toMatchObject({ status: 429, outcome: 'not-sent', attempts: 0 });
     expect(String(heldBack)).toMatch(
-      /: \w+\.create was not sent: after an earlier 429, the client pauses such requests until [\dT:.-]+Z\.$/,
+      /: \w+\.create was not sent: after an earlier 429, the client pauses requests of this kind until [\dT:.-]+Z\.$/,
     );
   });
 });

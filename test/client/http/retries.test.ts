@@ -51,7 +51,7 @@ describe('a create', () => {
     const server = await startServer([{ status: 409, message: 'The key was used with a different body.' }]);
     const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { onConflict: 'throw' }));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown', attempts: 1 });
-    expect(String(error)).toContain(`repeat it with the idempotency key "${Object(error).idempotencyKey}"`);
+    expect(String(error)).toContain(`repeat the request with the idempotency key "${Object(error).idempotencyKey}"`);
   });
 
   it('a create refuses an `onConflict` that is neither "wait" nor "throw"', async () => {

@@ -58,7 +58,7 @@ describe('a call that waits for five seconds', () => {
     expect(events.map(secondsUntil)).toEqual(Array(5).fill(56));
     expect(waits()).toEqual([
       expect.stringMatching(
-        /^projects\.create is waiting: the `write` limit, 30 per minute, is used up until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$/,
+        /^projects\.create is waiting: the `write` limit, 30 requests per minute, is used up until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$/,
       ),
     ]);
     expect(waits()).toEqual([events[0]?.message]);
@@ -88,7 +88,7 @@ describe('a call that waits for five seconds', () => {
     await time.until(failureOf(client.audiences.get(1, { maxRetries: 0 })));
     expect(events).toMatchObject([{ reason: 'token', operation: 'audiences.get' }, { reason: 'token' }]);
     expect(events[0]).not.toHaveProperty('until');
-    expect(waits()[0]).toBe('audiences.get is waiting: its token source has not returned a token.');
+    expect(waits()[0]).toBe('audiences.get is waiting: the token source has not returned a token.');
   });
 
   it('a call that waits five seconds for the build budget reports when that allows the next build', async () => {
@@ -122,7 +122,7 @@ describe('a call that waits for five seconds', () => {
     expect(events).toMatchObject([{ reason: 'retry-after' }]);
     expect(events.map(secondsUntil)).toEqual([24]);
     expect(waits()).toEqual([
-      expect.stringMatching(/the service asked the client to send no request until \S+Z, after: audiences/),
+      expect.stringMatching(/the service asked the client to wait until \S+Z, after: audiences/),
     ]);
     await time.until(call);
   });
@@ -180,7 +180,7 @@ describe('the error after a deadline', () => {
     await time.until(client.projects.list());
     const error = await time.until(failureOf(client.audiences.list({}, { deadline: 50 })));
     expect(String(error)).toMatch(
-      /^TimeoutError: audiences\.list exceeded its `deadline` of 50 ms before it was sent: the `read` limit, 1 per minute, is used up until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$/,
+      /^TimeoutError: audiences\.list exceeded its `deadline` of 50 ms before it was sent: the `read` limit, 1 request per minute, is used up until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$/,
     );
   });
 
@@ -188,7 +188,7 @@ describe('the error after a deadline', () => {
     const { client } = startScene({ token: () => new Promise(() => {}) });
     const error = await time.until(failureOf(client.audiences.get(1, { deadline: 50 })));
     expect(String(error)).toBe(
-      'TimeoutError: audiences.get exceeded its `deadline` of 50 ms before it was sent: its token source has not returned a token.',
+      'TimeoutError: audiences.get exceeded its `deadline` of 50 ms before it was sent: the token source has not returned a token.',
     );
   });
 

@@ -98,7 +98,7 @@ describe('in virtual time', () => {
     it.each([
       [at(107), JobNeedsInfoError, 'job-needs-info', 'Audience 42 cannot be completed as defined (status 107 S107).'],
       [at(422), JobFailedError, 'job-failed', 'Audience 42 failed (status 422 S422).'],
-      [at(400), JobFailedError, 'job-failed', 'You can safely create it again'],
+      [at(400), JobFailedError, 'job-failed', 'You can safely create the audience again'],
       [
         at(400, { is_lookalike: true }),
         JobCancelledError,
@@ -163,7 +163,7 @@ describe('in virtual time', () => {
         id: 42,
         resource: { status: { id: 101 } },
         message: 'The wait for audience 42 timed out after 300 ms (last known status: 101 S101).',
-        advice: 'The job keeps running: wait for it again, or raise `timeout`.',
+        advice: 'The job keeps running: wait for the job again, or raise `timeout`.',
       });
       expect(await failureOf(client.audiences.wait(42, { timeout: 0 }))).toMatchObject({
         name: 'WaitTimeoutError',
@@ -299,7 +299,7 @@ describe('in virtual time', () => {
       const { id } = error.created;
       expect(error).toMatchObject({ outcome: 'done', idempotencyKey: 'k', created: { kind: 'audience', id } });
       expect(error.advice).toContain(
-        `The audience ${id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`,
+        `The audience ${id} was created and its job keeps running: wait for the job again with \`client.waits.wait(error.created)\`.`,
       );
       expect(JSON.parse(JSON.stringify(error)).created).toEqual({ kind: 'audience', id });
       sandbox.jobs.finish('audience', id, 104);

@@ -127,9 +127,9 @@ describe('a create that is refused with a long `Retry-After`', () => {
       return String(error).replace(/[\d-]+T[\d:.]+Z/, 'then');
     };
     const unsure =
-      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is probably used up until then, which the usage report could not confirm. Wait, or ask the operator of the service for a larger budget. This call created nothing. Repeat it with the idempotency key "k".';
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is probably used up until then, but the usage report could not confirm this. Wait, or ask the operator of the service for a larger budget. This call created nothing. Repeat the request with the idempotency key "k".';
     expect(await messageAfter(report(60, 900))).toBe(
-      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is used up until then. Wait, or ask the operator of the service for a larger budget. This call created nothing. Repeat it with the idempotency key "k".',
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is used up until then. Wait, or ask the operator of the service for a larger budget. This call created nothing. Repeat the request with the idempotency key "k".',
     );
     expect(await messageAfter({ status: 503 })).toBe(unsure);
     expect(await messageAfter(report(60, 900), { token: 'of-another-account' })).toBe(unsure);

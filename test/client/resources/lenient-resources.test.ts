@@ -22,11 +22,11 @@ async function all(downloads: AsyncIterable<Download>): Promise<Download[]> {
 
 describe('a completed activation whose results differ from what is documented', () => {
   const odd: [unknown, string][] = [
-    [undefined, '`datastreams` is missing, expected an array'],
-    [null, '`datastreams` is null, expected an array'],
-    [{ devices: stream }, '`datastreams` is an object, expected an array'],
-    [[null], '`datastreams.0` is null, expected an object'],
-    [[{ ...stream, name: undefined }], '`datastreams.0.name` is missing, expected a string'],
+    [undefined, '`datastreams` is missing, but must be an array'],
+    [null, '`datastreams` is null, but must be an array'],
+    [{ devices: stream }, '`datastreams` is an object, but must be an array'],
+    [[null], '`datastreams.0` is null, but must be an object'],
+    [[{ ...stream, name: undefined }], '`datastreams.0.name` is missing, but must be a string'],
   ];
   it.each(odd)('fails with a ResponseError that names the field: %j', async (datastreams, problem) => {
     const server = await startServer([{ data: [{ ...wireActivation(''), datastreams }] }]);
@@ -55,7 +55,7 @@ describe('a completed activation whose results differ from what is documented', 
       ]);
       const [meta] = await all(activations.download(7));
       expect(await failureOf(meta?.open() ?? Promise.resolve())).toMatchObject({
-        message: expect.stringContaining('"meta" must be an http(s) link to be downloaded; it is missing'),
+        message: expect.stringContaining('"meta" must be an http(s) link, but it is missing'),
       });
     },
   );

@@ -27,7 +27,7 @@ describe('a misspelt field', () => {
     await client.audiences.create(untyped(JSON.stringify(body)));
     expect(lines).toEqual([
       [
-        'audiences.create: `projectId` is not a documented field. Did you mean `project_id`? It is sent unchanged.',
+        'audiences.create: `projectId` is not a documented field. Did you mean `project_id`? The client sends it unchanged.',
         { operation: 'audiences.create', field: 'projectId' },
       ],
     ]);
@@ -79,8 +79,8 @@ describe('a field that is not documented', () => {
     const body = { name: 'A', operator: 'AND', dataset: [{ toString: 1 }, { toString: 2 }] };
     for (let calls = 0; calls < 2; calls++) await client.audiences.create(untyped(JSON.stringify(body)));
     expect(lines.map(([message]) => message)).toEqual([
-      'audiences.create: `operator` is not a documented field. It is sent unchanged.',
-      'audiences.create: `dataset.*.toString` is not a documented field. It is sent unchanged.',
+      'audiences.create: `operator` is not a documented field. The client sends it unchanged.',
+      'audiences.create: `dataset.*.toString` is not a documented field. The client sends it unchanged.',
     ]);
     expect(await bodies()).toEqual([body, body]);
   });
@@ -154,7 +154,7 @@ describe('a value close to a known one', () => {
     await client.audiences.create(body);
     await client.audiences.create(body);
     await client.estimates.create(body);
-    const problem = `\`dataset.*.analysis_type\` is "${value}". Did you mean "${meant}"? It is sent unchanged.`;
+    const problem = `\`dataset.*.analysis_type\` is "${value}". Did you mean "${meant}"? The client sends it unchanged.`;
     const field = 'dataset.*.analysis_type';
     expect(lines).toEqual([
       [`audiences.create: ${problem}`, { operation: 'audiences.create', field }],
@@ -186,7 +186,7 @@ it('dates in the wrong order are logged, and sent as they are', async () => {
   ];
   await client.audiences.create({ name: 'A', dataset });
   expect(lines.map(([line]) => line)).toEqual([
-    'audiences.create: `dataset.*.start_date` is after `dataset.*.end_date`. It is sent unchanged.',
+    'audiences.create: `dataset.*.start_date` is after `dataset.*.end_date`. The client sends it unchanged.',
   ]);
   expect(await bodies()).toEqual([{ name: 'A', dataset }]);
 });

@@ -129,7 +129,7 @@ describe('a list that grows while it is read', () => {
     const server = await startServer([paged([9, 8]), paged([9, 8]), paged([7, 6]), paged([9, 8]), paged([7, 6])]);
     const error = await failureOf(clientOf(server).projects.list({ per_page: 2 }).toArray());
     expect(error).toMatchObject({ name: 'ResponseError', operation: 'projects.list' });
-    expect(String(error)).toContain('`page` seems to be ignored: page 5 repeats earlier rows.');
+    expect(String(error)).toContain('`page` seems to have no effect: page 5 repeats earlier rows.');
   });
 });
 
@@ -144,7 +144,7 @@ describe('a list of a service that pages in another way', () => {
     });
     for (let n = 0; n < 2; n++) expect(await client.projects.list().toArray()).toHaveLength(25);
     expect(warnings).toEqual([
-      'projects.list: `page` seems to be ignored: page 3 repeats earlier rows. If rows are missing, set `contract.paging`.',
+      'projects.list: `page` seems to have no effect: page 3 repeats earlier rows. If rows are missing, set `contract.paging`.',
     ]);
   });
 

@@ -15,15 +15,15 @@ async function warned(data: unknown) {
 
 describe('a field that differs from what is documented', () => {
   it.each([
-    ['results_count', undefined, 'is missing, expected a number'],
-    ['results_count', 'many', 'is a string, expected a number'],
-    ['results_count', 1.5, 'is a number, expected an integer'],
-    ['name', null, 'is null, expected a string'],
-    ['name', ['canary'], 'is an array, expected a string'],
-    ['is_cohort', 1, 'is a number, expected a boolean'],
-    ['dataset', {}, 'is an object, expected an array'],
-    ['project', 7, 'is a number, expected an object'],
-    ['created_by', 'canary', 'is a string, expected an object'],
+    ['results_count', undefined, 'is missing, but must be a number'],
+    ['results_count', 'many', 'is a string, but must be a number'],
+    ['results_count', 1.5, 'is a number, but must be an integer'],
+    ['name', null, 'is null, but must be a string'],
+    ['name', ['canary'], 'is an array, but must be a string'],
+    ['is_cohort', 1, 'is a number, but must be a boolean'],
+    ['dataset', {}, 'is an object, but must be an array'],
+    ['project', 7, 'is a number, but must be an object'],
+    ['created_by', 'canary', 'is a string, but must be an object'],
   ])('is logged with what is wrong with it: %s %j', async (field, value, problem) => {
     const { client, lines } = await warned([{ ...wireAudience(), [field]: value }]);
     await client.audiences.get(42);
@@ -34,8 +34,8 @@ describe('a field that differs from what is documented', () => {
   });
 
   it.each([
-    ['status', undefined, 'is missing, expected an object'],
-    ['status.id', { name: 'Completed' }, 'is missing, expected a number'],
+    ['status', undefined, 'is missing, but must be an object'],
+    ['status.id', { name: 'Completed' }, 'is missing, but must be a number'],
   ])('is the status of rows: `%s` is logged once, and the rows are returned', async (field, status, problem) => {
     const { client, lines } = await warned([1, 2].map((id) => ({ ...wireAudience(), id, status })));
     const { items } = await client.audiences.list();
@@ -76,7 +76,7 @@ describe('a field that differs from what is documented', () => {
     await client.audiences.get(42);
     await client.activations.get(42);
     expect(lines).toHaveLength(10);
-    const last = lines.map(([message]) => message.includes('Further fields that differ are not logged.'));
+    const last = lines.map(([message]) => message.includes('The client does not log further fields that differ.'));
     expect(last).toEqual([...Array.from({ length: 9 }, () => false), true]);
   });
 
@@ -84,6 +84,6 @@ describe('a field that differs from what is documented', () => {
     const { client } = await warned([{ ...wireAudience(), status: { name: 'Completed' } }]);
     const error = await failureOf(client.audiences.get(42));
     expect(error).toMatchObject({ code: 'response-invalid' });
-    expect(String(error)).toContain('`status.id` is missing, expected a number');
+    expect(String(error)).toContain('`status.id` is missing, but must be a number');
   });
 });

@@ -58,8 +58,12 @@ describe('an upload that the service would refuse', () => {
   });
 
   it.each([
-    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream itself'],
-    ['a file of React Native', { uri: 'file:///a.csv', name: 'a.csv', type: 'text/csv' }, 'PUT it to the `url`'],
+    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream as `data`'],
+    [
+      'a file of React Native',
+      { uri: 'file:///a.csv', name: 'a.csv', type: 'text/csv' },
+      'send it with PUT to the `url`',
+    ],
     ['a File of jsdom', { slice: () => {}, arrayBuffer: () => {}, size: SIZE, type: '' }, 'a File of jsdom'],
   ])('an upload of %s is refused with what to pass instead', async (_, wrong, advice) => {
     const { client, api } = await startStorage([{}]);
@@ -95,7 +99,7 @@ describe('an upload that the service would refuse', () => {
       expect(await failureOf(client.cohorts.create(body))).not.toMatchObject({ local: true });
       monotonic.mockReturnValue(now + CLAIM_WINDOW + 1);
       const requests = (await api.seen()).length;
-      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload again')] } };
+      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload the file again')] } };
       expect(await failureOf(client.cohorts.create(body))).toMatchObject(late);
       expect(await failureOf(client.request('POST', '/api/v2/poi', { body }))).toMatchObject(late);
       expect(await failureOf(client.uploads.send(reservation, data))).toMatchObject({ local: true });

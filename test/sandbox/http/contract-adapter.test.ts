@@ -158,7 +158,7 @@ describe('a sandbox with a contract', () => {
     expect(Object.keys(body.paths)).toContain('/v9/audience/{id}');
 
     const { status, body: refusal } = await startSandbox({ contract }).call('GET', '/openapi.json');
-    expect([status, refusal.message]).toEqual([404, expect.stringMatching(/audiences\.delete.*leaves out \{id\}/)]);
+    expect([status, refusal.message]).toEqual([404, expect.stringMatching(/audiences\.delete.*has no \{id\}/)]);
   });
 
   it('keeps its contract across a saved state only if it is passed again', async () => {

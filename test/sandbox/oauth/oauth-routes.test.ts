@@ -154,7 +154,7 @@ describe('authorization', () => {
       const forced = await sandbox.fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
       expect([forced.status, forced.headers.get('set-cookie')]).toEqual([401, null]);
     }
-    expect(sandbox.log.at(-1)?.why).toBe('Send the form of this page.');
+    expect(sandbox.log.at(-1)?.why).toBe('Submit the form on this page.');
     const allowed = new URL((await decide({})).headers.get('location') ?? '');
     expect((await redeem(allowed.searchParams.get('code') ?? '', { client_id })).status).toBe(200);
   });

@@ -79,11 +79,11 @@ describe('tokens', () => {
   it('the console issues at most ten tokens, too', () => {
     const { account } = startSandbox();
     for (let index = 0; index < 9; index++) account.token('api');
-    expect(() => account.token('api')).toThrow(/10 live api tokens/);
+    expect(() => account.token('api')).toThrow(/10 valid api tokens/);
   });
 
   it('two accounts cannot have the same email', () => {
     const { sandbox } = startSandbox();
-    expect(() => sandbox.accounts.create(credentials)).toThrow(/exists already/);
+    expect(() => sandbox.accounts.create(credentials)).toThrow(/already exists/);
   });
 });

@@ -68,7 +68,7 @@ describe('a schedule', () => {
     [{ cohort_id: 99 }, { cohort_id: ['The selected cohort id is invalid.'] }],
     [{ audience_id: 99 }, { audience_id: ['The selected audience id is invalid.'] }],
     [{ interval_hours: 1e300 }, { interval_hours: [expect.stringContaining('from 0.1 to 878400')] }],
-    [{ audience_id: 99, cohort_id: 98 }, { cohort_id: ['A schedule builds one resource.'] }],
+    [{ audience_id: 99, cohort_id: 98 }, { cohort_id: ['A schedule builds only one resource.'] }],
   ])('a schedule of %j is refused', async (body, errors) => {
     const { call, token } = startSandbox();
     const response = await call('POST', '/api/v2/schedules/create', { token, body });

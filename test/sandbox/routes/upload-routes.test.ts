@@ -111,7 +111,7 @@ describe('a claim', () => {
       'not for poi_submission',
     );
     expect((await claim()).status).toBe(200);
-    expect((await claim()).body.errors.upload_reference[0]).toContain('claimed already');
+    expect((await claim()).body.errors.upload_reference[0]).toContain('already been claimed');
   });
 
   it('a claim expires after 15 minutes; the file is deleted after a day', async () => {
