@@ -23,6 +23,9 @@ const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 /** Message of undici and Node's `fetch` if a proxy refuses the tunnel to the service. */
 const PROXY_REFUSAL = /^Proxy response \(\d+\) !== 200 when HTTP Tunneling/;
 
+/** Message of `fetch` for the ports that it blocks, such as 6000 (Fetch Standard, "Port blocking"). */
+const BAD_PORT = 'bad port';
+
 /** Errors that look like a failed connection, although a request may have been sent. */
 const MAYBE_SENT = new WeakSet<Error>();
 
@@ -44,9 +47,9 @@ function precedesSending(error: Error): boolean {
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
-  // "bad port": `fetch` refuses some ports. Deno names the failed step only in the message.
+  // Deno names the failed step only in the message.
   const { message } = error;
-  return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
+  return message === BAD_PORT || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
 }
 
 /** Messages of V8, JavaScriptCore, SpiderMonkey and this package about a programming error. */
@@ -83,6 +86,7 @@ export function reasonOf(error: Error): string {
     inner = inner instanceof AggregateError ? inner.errors[0] : inner.cause;
   }
   const { message } = deepest;
+  if (message === BAD_PORT) return `\`fetch\` refuses to connect to this port ("${BAD_PORT}"). Use another port`;
   return PROXY_REFUSAL.test(message)
     ? `${message}. The proxy refused the connection: check its credentials and its rules`
     : message.trim();

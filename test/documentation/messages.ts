@@ -107,6 +107,12 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     await close();
     return new AudienceClient({ baseUrl: url, token: 't', maxRetries: 0, logLevel: 'off' }).usage.get();
   },
+  'the body is not a JSON-RPC 2.0 message': () =>
+    start({}, { mcpToken: 'm', fetch: async () => new Response('{}') }).client.mcp.send({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/list',
+    }),
   'lost the connection before a complete response arrived': () =>
     start({ faults: [{ on: 'usage.get', cut: 'after' }] }).client.usage.get(),
   'The client is closed': async () => {
@@ -182,6 +188,20 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   },
   '`size` is … bytes, but the data': () =>
     start().client.uploads.upload({ kind: 'cohort', data: new Blob(['a']).stream(), size: 2 }),
+
+  'could not reach storage': async () => {
+    const { sandbox, account } = start();
+    const { url, close } = await sandbox.listen();
+    const client = new AudienceClient({ baseUrl: url, token: account.token('api'), maxRetries: 0, logLevel: 'off' });
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: 1 });
+    await close();
+    return client.uploads.send(reservation, new Blob(['a']));
+  },
+
+  'must be an http(s) link, but it is …': async () => {
+    const server = await startServer({ 'GET /api/v2/activations/7': [{ data: wireActivation('ftp://files/1.csv') }] });
+    for await (const { open } of clientOf(server).activations.download(7)) await open();
+  },
 
   'was redirected by storage': async () => {
     const { sandbox, client } = start({}, { fetch: async (...request) => respond(...request) });

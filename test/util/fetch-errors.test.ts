@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNotSent } from '../../src/util/fetch-errors.ts';
+import { isNotSent, reasonOf } from '../../src/util/fetch-errors.ts';
 
 const failed = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
@@ -39,5 +39,10 @@ describe('a failed `fetch`', () => {
     ['a value that is not an error', 'connect'],
   ])('may have sent something: %s', (_, error) => {
     expect(isNotSent(error)).toBe(false);
+  });
+
+  it('says that `fetch` blocks the port', async () => {
+    const error: Error = await fetch('http://127.0.0.1:6000').catch((reason) => reason);
+    expect(reasonOf(error)).toBe('`fetch` refuses to connect to this port ("bad port"). Use another port');
   });
 });
