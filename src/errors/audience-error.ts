@@ -136,7 +136,7 @@ export class AudienceError extends Error {
 function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): AnyAudienceError {
   const { name, code, classes, retryAt, upload, headers }: Revivable = fields;
   const isError = Array.isArray(classes) && [message, name, code, ...classes].every((text) => typeof text === 'string');
-  if (!isError) throw new Error('the message, name, code or classes are missing');
+  if (!isError) throw new Error('the fields `message`, `name`, `code` and `classes` must contain strings');
   // A field must not replace a method.
   const safe = Object.fromEntries(Object.entries(fields).filter(([field]) => !(field in AudienceError.prototype)));
   const error = new AudienceError(String(message), {

@@ -100,7 +100,7 @@ export class FileJournal implements Journal {
 
   async resolve(key: string, id: number): Promise<void> {
     check(typeof key === 'string' && key !== '', 'The `key` of `resolve` must be a non-empty string.');
-    check(Number.isSafeInteger(id), `The id of "${key}" must be an integer, such as 12.`);
+    check(Number.isSafeInteger(id), `The id of "${key}" must be an integer, such as 12, not ${id}.`);
     await this.#byKey(key, async () => {
       const existing = this.get(key)?.id;
       if (existing === id) return;

@@ -93,7 +93,7 @@ export interface Journal extends AsyncDisposable {
    * @throws {JournalError} `body-changed` if the key is bound to another body.
    */
   find(key: string, body: unknown): number | undefined;
-  /** Returns the journal's record of a key, for any body. */
+  /** Returns the journal's entry for a key, whatever its body; `undefined` if the journal does not have the key. */
   get(key: string): JournalEntry | undefined;
   /**
    * Records that a create request with an unknown outcome created the resource `id`. First look for the resource at the

@@ -31,7 +31,9 @@ export function checkContract(contract: ServiceContract): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: serverTimeZone });
   } catch {
-    throw new Error(`\`contract.serverTimeZone\` must be a time zone, not "${serverTimeZone}".`);
+    throw new Error(
+      `\`contract.serverTimeZone\` must be a time zone such as "Europe/Berlin", not "${serverTimeZone}".`,
+    );
   }
 }
 

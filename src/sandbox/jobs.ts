@@ -57,7 +57,7 @@ export interface JobStart {
   readonly result: JobResult;
 }
 
-/** Results of a successful job: the devices of a build, the delivered rows, or the rows of an uploaded file. */
+/** Results of a successful job: counts of the devices of a build, of delivered rows, or of rows of an uploaded file. */
 export interface JobResult {
   readonly eids?: number;
   readonly scids?: number;

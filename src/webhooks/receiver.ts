@@ -1,6 +1,5 @@
 import { ConfigurationError, check, textOf } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
-import { bindMethods } from '../util/bind-methods.ts';
 import { safely } from '../util/callbacks.ts';
 import { Heartbeat } from '../util/heartbeat.ts';
 import { checkNumbers } from '../util/input-checks.ts';
@@ -132,8 +131,9 @@ class Receiver implements WebhookReceiver {
   readonly #running = new Map<string, Heartbeat>();
 
   constructor(options: ReceiverOptions) {
-    bindMethods(this);
     checkReceiverOptions(options);
+    // So that `createServer(receiver.handle)` logs what to use instead.
+    this.handle = this.handle.bind(this);
     this.#options = options;
     const logger = options.logger ?? console;
     this.logger = {

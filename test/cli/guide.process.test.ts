@@ -34,8 +34,8 @@ describe('docs/cli.md', () => {
     const body = '{"id":"evt_1","type":"webhook.test"}';
     const files = {
       'audience.json': '{"name":"x"}',
-      'customers.csv': 'id\n1\n',
-      'customers.csv.gz': gzipSync('id\n1\n'),
+      'hashes.csv': 'id\n1\n',
+      'hashes.csv.gz': gzipSync('id\n1\n'),
       'delivery.json': body,
       'token.txt': login.AUDIENCE_TOKEN,
     };

@@ -112,7 +112,7 @@ it('a suspended holder of a file lock learns that another process took the lock 
   await withFileLock(path, async () => {
     const { mtimeMs } = await stat(`${path}.lock`);
     suspended.kill('SIGCONT');
-    expect(String(await lost)).toMatch(/^FileError: .*counter\.lock was lost: .* for ten seconds/);
+    expect(String(await lost)).toMatch(/^FileError: .*counter\.lock was lost: .* after ten seconds/);
     suspended.send('release');
     await message(suspended, 'done');
     await eventually(async () => expect((await stat(`${path}.lock`)).mtimeMs).toBeGreaterThan(mtimeMs));

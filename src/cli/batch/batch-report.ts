@@ -136,7 +136,7 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): Exit
   if (state === 'unknown' && Object(error).outcome !== 'unknown') return EXIT.outcomeUnknown;
   if (state === 'refused') return EXIT.refused;
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
-  // The audience was deleted.
+  // The cohort, the audience or the activation of the row was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
   // The next run reads the activation again and receives new links.
   if (Object(error).operation === 'activations.download') return EXIT.unexpected;

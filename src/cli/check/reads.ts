@@ -154,7 +154,7 @@ async function checkList(session: Session, kind: Kind): Promise<readonly JsonObj
     // Some services return an empty list for every path.
     const beside = async () => probe.get(path.replace(/[^/]+$/, madeUpName()));
     const isUsual = rowsIn(probe.unknown?.envelope) ?? rowsIn((await beside()).envelope);
-    const why = 'The list is empty, and the service refuses a similar made-up path.';
+    const why = 'The list is empty, and a similar made-up path returns no list.';
     return isUsual ? undefined : { ...list, why };
   };
   const rows = (await findPath(session, name, (path) => probe.get(path), judge)) ?? [];

@@ -14,7 +14,7 @@ interface ListLabel {
   readonly noun: string;
   /** @default the fields of the first row */
   readonly columns?: readonly string[];
-  /** Operation whose response contains the rows, if the contract describes it. */
+  /** Operation whose response contains the rows, if the OpenAPI document describes the response. */
   readonly operation?: OperationName;
 }
 

@@ -77,7 +77,7 @@ export const get =
     return EXIT.done;
   };
 
-/** `<resource> list`: prints resources, newest first. */
+/** `<resource> list`: prints resources, in the order of the service. */
 export const list =
   (name: ListedName): Handler<ListFlags> =>
   async ({ connect, output, signal }, flags) => {

@@ -81,7 +81,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
     .option(
       '--idempotency-key <key>',
-      'idempotency key: repeating the request with this key creates nothing twice',
+      'idempotency key: for 24 hours, repeating the request with this key creates nothing twice',
       idempotencyKey,
     );
   if (row.kind) addWaitFlags(create);
@@ -93,7 +93,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
     .addArgument(ID)
     .action(action(async () => (await load()).get(name)));
   if (isListed(name)) {
-    const list = group.command('list').description(`list ${name}, newest first`);
+    const list = group.command('list').description(`list ${name}, in the order of the service`);
     addListFlags(list).action(action(async () => (await load()).list(name)));
     addDryRun(group.command('delete'))
       .description(`delete ${name}`)
@@ -115,7 +115,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
       .option('--project-id <id>', 'id of the project', integerFrom(1))
       .option(
         '--idempotency-key <key>',
-        'idempotency key: repeating the import with this key creates no second cohort',
+        'idempotency key: for 24 hours, repeating the import with this key creates no second cohort',
         idempotencyKey,
       );
     addDryRun(addWaitFlags(upload)).action(action(async () => (await import('./file-commands.ts')).importCohort));

@@ -12,7 +12,7 @@ const isPart = (value: unknown): value is Part => typeof value === 'object' && v
  * Checks a path of `--fields`.
  *
  * @param value Object to print, if there is one. Its properties are fields.
- * @param operation Operation whose response the contract describes.
+ * @param operation Operation whose response the OpenAPI document describes.
  * @throws {CommandError} if neither the object nor the response has the field. The error suggests a similar field, or
  * lists all fields.
  */

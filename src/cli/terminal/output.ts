@@ -17,7 +17,7 @@ export interface OutputFormat {
 
 /** Origin of the printed objects, which decides whether `--fields` may name an unknown field. */
 export interface FieldSource {
-  /** Operation whose response the contract describes. Without it, only the fields of the printed object are known. */
+  /** Operation whose response the OpenAPI document describes. Without it, only the fields of the printed object are known. */
   readonly operation?: OperationName;
   /** True if the command has done its work. Then unknown fields cause only a warning. */
   readonly isDone?: boolean;
@@ -111,7 +111,7 @@ export class Output {
   }
 
   /**
-   * Checks that the object or the response in the contract has each field of `--fields`.
+   * Checks that the object, or the response in the OpenAPI document, has each field of `--fields`.
    *
    * @throws {CommandError} for an unknown field. If the command has done its work, logs a warning instead.
    */

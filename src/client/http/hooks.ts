@@ -10,7 +10,7 @@ export interface CallAdditions {
    * Wraps `fetch`: receives a `fetch` function, and returns the function to call instead. Called synchronously for each
    * request, starting with the innermost `around`. If the returned function rejects, the request counts as not sent
    * only if the received function could not connect. Uploads in browsers ignore `wrapFetch`, because they use
-   * `XMLHttpRequest`.
+   * `XMLHttpRequest`, unless you pass your own `fetch` or the code runs in a service worker.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }

@@ -52,8 +52,8 @@ export class JobPages<T extends JobResource> {
   }
 
   /**
-   * Returns the poll of the page that shows the job, or of the search for the job; `undefined` if the waits do not use
-   * the list for this job.
+   * Plans the next poll of the list page that shows the job. If the page is unknown, adds the job to the search, and
+   * plans the search's next poll. Returns `undefined` if the job needs its own poll.
    */
   plan(job: Job<T>, period: number): PollTarget<Job<T>> | undefined {
     if (job.page) return job.page.plan('page', period);

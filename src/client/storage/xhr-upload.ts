@@ -45,7 +45,7 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       xhr.send(data);
     });
   } catch (error) {
-    // A changed file fails like a lost connection. Read the file to find the reason.
+    // If the file has changed, the browser reports only a network error. Read the file to find the reason.
     if (!signal.aborted) await source.verify(signal);
     throw error;
   } finally {
