@@ -105,16 +105,23 @@ export class Faults {
     return this.#rules.has(active);
   }
 
-  /** Renumbers the rules from 1, as in a new sandbox with the same rules. */
+  /** Renumbers the rules from 1, as in a new sandbox with the same rules, and forgets those that are used up. */
   renumber(): void {
     this.#nextId = 1;
-    for (const active of this.#rules) active.id = this.#nextId++;
+    for (const active of this.#rules) {
+      if (active.remaining > 0) active.id = this.#nextId++;
+      else this.#rules.delete(active);
+    }
+  }
+
+  /** The rules, in order, also those that are used up. */
+  get all(): ActiveFault[] {
+    return [...this.#rules].map(({ id, rule, remaining }) => ({ id, rule, remaining }));
   }
 
   /** The rules that can still apply, in order. */
   get active(): ActiveFault[] {
-    const rules = [...this.#rules].filter(({ remaining }) => remaining > 0);
-    return rules.map(({ id, rule, remaining }) => ({ id, rule, remaining }));
+    return this.all.filter(({ remaining }) => remaining > 0);
   }
 
   remove(id: number): void {

@@ -17,6 +17,8 @@ export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
+  /** Arguments of its call. */
+  readonly args: readonly unknown[];
   /** Result of `run`, otherwise of its call. */
   readonly result: unknown;
   /** The changes that happened during the action. */

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
-import type { Company } from '../state.ts';
+import type { AccountRecord } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { foreign } from './html.ts';
+import { ownerOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
 import { clockText, counted } from './words.ts';
 
@@ -28,11 +29,12 @@ const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.
 export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
   status >= 200 && status < 300;
 
-/** Groups attempts by event and endpoint, the most recent first attempt first; with `companies`, only theirs. */
-export function groupDeliveries({ webhooks, clock }: Service, companies?: readonly Company[]): DeliveryGroup[] {
-  const attempts = webhooks.attempts
-    .filter(hasEnded)
-    .filter(({ event }) => companies?.includes(event.endpoint.creator.company) ?? true);
+/** Groups attempts by event and endpoint, the most recent first attempt first; with `account`, only its own. */
+export function groupDeliveries(service: Service, account?: AccountRecord): DeliveryGroup[] {
+  const { webhooks, clock } = service;
+  const isShown = ({ event }: DeliveryAttempt): boolean =>
+    !account || [account, account.company].includes(ownerOf(service, event));
+  const attempts = webhooks.attempts.filter(hasEnded).filter(isShown);
   const groups = Map.groupBy(attempts, ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
   return [...groups.values()].flatMap((group) => describe(group, clock.now())).reverse();
 }

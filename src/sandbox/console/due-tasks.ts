@@ -2,7 +2,7 @@ import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
 import { deliveryHref } from './delivery-groups.ts';
-import { deliveryText, type Owner, resourceText } from './objects.ts';
+import { deliveryText, type Owner, ownerOf, resourceText } from './objects.ts';
 
 interface Description {
   readonly description: string;
@@ -30,9 +30,8 @@ function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
   if (task.type === 'delivery') {
     const { event, attempt } = task;
-    const { name, creator } = event.endpoint;
     const description = deliveryText(service, event, attempt);
-    return { description, lane: name, owner: creator.company, href: deliveryHref(event) };
+    return { description, lane: event.endpoint.name, owner: ownerOf(service, event), href: deliveryHref(event) };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;

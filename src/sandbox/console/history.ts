@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
+import { deliveryText, findResource, type Owner, ownerOf, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
 export interface StatusChange extends JobChange {
@@ -99,14 +99,19 @@ export class History {
   #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
     const { endpoint } = event;
     const { at, attempt } = delivery;
-    const { name: subject, creator } = endpoint;
-    const shared = { at, subject, href: deliveryHref(event), owner: creator.company };
+    const shared = { at, subject: endpoint.name, href: deliveryHref(event), owner: ownerOf(this.#service, event) };
     const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
     const description = deliveryText(this.#service, event, attempt);
     this.#add({ ...shared, what: 'deliveries', description, result: isDelivered({ delivery }) ? 'succeeded' : failed });
     if (!isDisabled(endpoint) || this.#disabled.has(endpoint)) return;
     this.#disabled.add(endpoint);
-    this.#add({ ...shared, what: 'endpoints', description: subject, result: 'disabled' });
+    this.#add({
+      ...shared,
+      what: 'endpoints',
+      description: endpoint.name,
+      owner: endpoint.creator.company,
+      result: 'disabled',
+    });
   }
 
   #addResume(id: unknown): void {

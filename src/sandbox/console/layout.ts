@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
+import type { AccountRecord } from '../state.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries, STATES } from './delivery-groups.ts';
@@ -18,26 +19,35 @@ export interface Page {
 }
 
 /** Responds with a page; an operator sees it in the frame of the console. */
-export function render(
+export async function render(
   console: ConsoleContext,
   context: Context<Env>,
   { title, content }: Page,
   status: 200 | 401 | 404 | 500 = 200,
-): Response | Promise<Response> {
+): Promise<Response> {
   const { pathname, searchParams } = new URL(context.req.url);
   const isOperator = console.operators.has(context);
   const frame = isOperator
     ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
     : '';
+  const account = isOperator ? chosenAccount(console, searchParams) : undefined;
   const shown = typeof content === 'string' ? [head(title), content] : content;
   // No spaces between the elements, because every page contains them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
-  return context.html(
-    html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1">${shown}</main></body></html>`,
-    status,
-  );
+  const page = await html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
+<main id="main" tabindex="-1">${shown}</main></body></html>`;
+  return context.html(account ? keepAccount(String(page), account) : page, status);
+}
+
+/** Adds the account filter to the links of a page that lead to another page. */
+const keepAccount = (page: string, account: AccountRecord): string =>
+  page.replaceAll(/(?<=(?:href|data-then)=")\/(?![\w/]*\.)[^"]*/g, (href) => withAccount(href, account));
+
+/** Returns an address with the account filter, unless it sets another one. */
+export function withAccount(href: string, { email }: AccountRecord): string {
+  if (/[?&;]account=/.test(href)) return href;
+  return href.replace(/[?#]|$/, (mark) => `?account=${encodeURIComponent(email)}${mark === '?' ? '&' : mark}`);
 }
 
 export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
@@ -80,8 +90,9 @@ type Link = readonly [path: string, text: string, beside?: Html | number | undef
 
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
-<input type="search" name="q" aria-label="Find" placeholder="Find"></form>`;
-  const groups = linksOf(console, query).map((links) => group(links, path, query));
+<input type="search" name="q" aria-label="Find" placeholder="Find">
+<input type="hidden" name="account" value="${query.get('account') ?? ''}"></form>`;
+  const groups = linksOf(console, query).map((links) => group(links, path));
   return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="/start">Sandbox</a>
 ${find}<div id="nav-links" data-live>${groups}</div></nav>`;
 }
@@ -93,7 +104,11 @@ function linksOf(console: ConsoleContext, query: URLSearchParams): readonly (rea
   return [
     [
       ['/start', 'Start'],
-      ['/requests', 'Requests', findRequests(console, accountQuery(query)).length],
+      [
+        '/requests',
+        'Requests',
+        findRequests(console, new URLSearchParams({ account: query.get('account') ?? '' })).length,
+      ],
       ['/jobs', 'Jobs', running.length],
       ['/deliveries', 'Deliveries', ...deliveryAlarm(console, query)],
       ['/resources', 'Resources', accounts.reduce((sum, account) => sum + resourceCount(account), 0)],
@@ -110,17 +125,11 @@ function linksOf(console: ConsoleContext, query: URLSearchParams): readonly (rea
   ];
 }
 
-/** Returns the account filter alone, which the links to other pages keep. */
-function accountQuery(query: URLSearchParams): URLSearchParams {
-  const account = query.get('account');
-  return new URLSearchParams(account === null ? {} : { account });
-}
-
-function group(links: readonly Link[], path: string, query: URLSearchParams): Html {
+function group(links: readonly Link[], path: string): Html {
   const items = links.map(([target, text, beside = 0, state = '']) => {
     const isCurrent = `${path}/`.startsWith(`${target}/`);
     const badge = typeof beside !== 'number' ? beside : beside > 0 ? html`<span>${count(beside)}</span>` : '';
-    const href = addressOf(target, accountQuery(query), { state });
+    const href = addressOf(target, new URLSearchParams(), { state });
     return html`<li><a${attributesOf({ href, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;
   });
   return html`<ul>${items}</ul>`;
@@ -134,7 +143,7 @@ function deliveryAlarm(
   const companies = shownCompanies(console, query);
   const off = companies.flatMap(({ endpoints }) => endpoints.filter(isDisabled)).length;
   if (off > 0) return [html`<span class="bad">${count(off)} off</span>`];
-  const deliveries = groupDeliveries(console.service, companies);
+  const deliveries = groupDeliveries(console.service, chosenAccount(console, query));
   const failing = deliveries.filter(({ state }) => state === 'waiting').length;
   if (failing === 0) return [deliveries.length];
   return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];

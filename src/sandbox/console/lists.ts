@@ -96,11 +96,11 @@ function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | '
   return [rows, length === 0 ? '' : pager];
 }
 
-/** Returns an address with other parameters; an empty one is left out. */
+/** Returns an address with other parameters; an empty one is left out, but for the account: links without it get the filter. */
 export function addressOf(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
   const params = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === '') params.delete(name);
+    if (value === '' && name !== 'account') params.delete(name);
     else params.set(name, value);
   }
   return params.size > 0 ? `${path}?${params.toString()}` : path;
@@ -136,12 +136,13 @@ ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${qu
 export const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(
     `No ${things} match`,
-    `There are ${count(total)}, but none with this filter.`,
-    linkButton(path, 'Clear the filter', 'small'),
+    `The filter hides ${total === 1 ? 'the only one' : `all ${count(total)}`}.`,
+    linkButton(`${path}?account=`, 'Clear the filter', 'small'),
   );
 
+/** Returns the words and the quoted phrases of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
-  (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  (query.get('q') ?? '').toLowerCase().match(/(?<=")[^"]+(?="(?:\s|$))|[^\s"]+/g) ?? [];
 
 /** Returns the entries whose text contains all words of a search, whatever their case. */
 export function search<T>(entries: readonly T[], query: URLSearchParams, textOf: (entry: T) => string): readonly T[] {

@@ -77,6 +77,10 @@ export function subjectIdOf({ body }: { readonly body: string }): number | undef
   return typeof data?.id === 'number' ? data.id : undefined;
 }
 
+/** Returns the account of the resource of an event; without a resource, the organization of the endpoint. */
+export const ownerOf = (service: Service, event: DeliveryAttempt['event']): Owner =>
+  findResource(service, subjectIdOf(event) ?? 0)?.account ?? event.endpoint.creator.company;
+
 /** Returns the kind, the id and the name of a resource as text; an empty string if it does not exist. */
 export function resourceText(service: Service, id: number | undefined): string {
   const resource = id === undefined ? undefined : findResource(service, id);

@@ -8,6 +8,7 @@ import type { SandboxState } from '../state.ts';
 import { type Action, action, FieldError, NotFoundError, number, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText, totalsOf } from './history.ts';
+import { findResource } from './objects.ts';
 import { resend, type SentRequest } from './resend.ts';
 import { capital, counted, relativeText, sentence } from './words.ts';
 
@@ -21,6 +22,12 @@ const ADVANCED: Pick<Action, 'respond' | 'notice'> = {
   respond: ({ service, happened }) => ({ now: new Date(service.clock.now()).toISOString(), ...totalsOf(happened) }),
   notice: ({ happened, service }) => `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
 };
+
+/** Returns the fields whose value differs: the form sends all. */
+const changesOf = (current: JsonObject, fields: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
+  );
 
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
@@ -43,10 +50,13 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     },
   }),
   action('POST /jobs/finish', ['kind', 'id', 'status', 'reason'], {
-    call({ sandbox }, fields) {
+    call({ sandbox }, fields, service) {
       const [kind, id, reason] = [kindOf(fields), number(fields, 'id'), optional(string, fields, 'reason')];
-      if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id))
-        throw new NotFoundError(`No job of ${kind} ${id} is running.`);
+      if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id)) {
+        const status = findResource(service, id)?.status;
+        const ended = status ? ` It has ended as ${status.id} ${status.name}.` : '';
+        throw new NotFoundError(`No job of ${kind} ${id} is running.${ended}`);
+      }
       return callOf(sandbox.jobs.finish, kind, id, number(fields, 'status'), reason);
     },
     notice: ({ fields: { kind, id, status }, service }) =>
@@ -84,8 +94,9 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ result }) => `${counted(Number(result), 'fault rule is', 'fault rules are')} removed.`,
   }),
   action('POST /limits', undefined, {
-    call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),
-    notice: ({ fields }) => `The limits of ${Object.keys(fields).join(', ')} are changed, also for tokens that exist.`,
+    call: ({ sandbox }, fields, { limits }) => callOf(sandbox.setLimits, changesOf({ ...limits }, fields)),
+    notice: ({ args: [changes] }) =>
+      `${Object.keys(Object(changes)).join(', ') || 'Nothing'} changed, also for tokens that exist.`,
   }),
   action('POST /accounts', ['email', 'password', 'company', 'deliveryCredentials'], {
     call({ sandbox }, fields) {

@@ -65,7 +65,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
     app.on(action.method, action.path, async (context) => {
       try {
         const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
-        const { account: email, ...fields } = isEmpty ? {} : await readFields(context);
+        const { account: email, ...fields } = isEmpty ? {} : await readFields(context, action);
         checkNames(action, fields);
         const account = accountOf(console, email);
         const { outcome, typescript } = await perform(console, action, account, fields);
@@ -90,11 +90,13 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
   throw new FieldError(`\`${unknown}\` is not a field of this action: ${hint}.`, unknown);
 }
 
-async function readFields(context: Context): Promise<JsonObject> {
+async function readFields(context: Context, { path }: Action): Promise<JsonObject> {
   const isJson = /^application\/json\b/i.test(context.req.header('content-type') ?? '');
   // The console has limited the body before.
   const body = isJson ? await readBody(context, Number.POSITIVE_INFINITY) : undefined;
-  if (body) return body;
+  const isState = path === '/state';
+  if (body && (!isState || typeof body.version === 'number')) return body;
+  if (isState) throw new FieldError('This file is not a saved state.');
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
@@ -117,6 +119,6 @@ async function perform(
   const call = action.call?.(subject, fields, service);
   const [returned, happened] = await history.during(() => call && run(call));
   const result = (await action.run?.(subject, fields)) ?? returned;
-  const outcome = { fields: shownFields(fields), service, result, happened };
+  const outcome = { fields: shownFields(fields), args: call?.slice(1) ?? [], service, result, happened };
   return { outcome, typescript: call && typescriptOf(call) };
 }

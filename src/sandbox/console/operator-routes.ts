@@ -7,9 +7,9 @@ import { readResult } from '../storage/result-files.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { deliveryHref, groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
-import { type Page, render } from './layout.ts';
+import { type Page, render, withAccount } from './layout.ts';
 import { addressOf } from './lists.ts';
-import { findResource } from './objects.ts';
+import { findResource, NAMESPACES, resourcesOf } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
 import { clockPage } from './pages/clock-page.ts';
 import { deliveriesPage } from './pages/deliveries-page.ts';
@@ -24,6 +24,7 @@ import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
 import { findRequests } from './request-search.ts';
+import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
 
 /** Creates a page; `undefined` if nothing has this id. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
@@ -34,7 +35,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   const pages: Readonly<Record<string, OperatorPage>> = {
     '/start': () => startPage(console),
     '/requests': (query) => requestsPage(console, query),
-    '/requests/:id': (_, id) => requestPage(console, id),
+    '/requests/:id': (query, id) => requestPage(console, id, query),
     '/deliveries': (query) => deliveriesPage(console, query),
     '/jobs': (query) => jobsPage(console, query),
     '/resources': (query) => resourcesPage(console, query),
@@ -59,7 +60,12 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   }
   // Before the first request, the page explains how to send one.
   app.get('/', (context) => context.redirect(service.state.requestCount === 0 ? '/start' : '/requests'));
-  app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
+  app.get('/find', (context) => {
+    const { searchParams } = new URL(context.req.url);
+    const account = chosenAccount(console, searchParams);
+    const address = find(console, searchParams);
+    return context.redirect(account ? withAccount(address, account) : address);
+  });
   app.get('/recording.test.ts', ({ req }) => {
     const source = recordedTest(recorder.recordingUntil(req.query('until')), options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
@@ -81,19 +87,34 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   });
 }
 
-/** Returns the address of the only thing with an id, otherwise of a search. */
-function find(console: ConsoleContext, id: string): string {
-  const { state } = console.service;
-  if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
-  const group = groupDeliveries(console.service).find(({ event }) => event.id === id);
+/**
+ * Returns the page for an id of a request, an event or a resource (`audience:5`), for an idempotency key, or for a part of the name
+ * of a resource or an endpoint; otherwise a search in the requests.
+ */
+function find(console: ConsoleContext, query: URLSearchParams): string {
+  const { service } = console;
+  const { log } = service.state;
+  const text = (query.get('q') ?? '').trim().replace(/^"(.+)"$/, '$1');
+  const list = (path: string, q: string): string => addressOf(path, new URLSearchParams(), { q });
+  const [request, ...more] = log.filter(({ id, idempotencyKey }) => id === text || idempotencyKey === text);
+  if (request) return more.length === 0 ? `/requests/${request.id}` : list('/requests', `key:${text}`);
+  const group = groupDeliveries(service).find(({ event }) => event.id === text);
   if (group) return deliveryHref(group.event);
-  const [, kind, number] = /^(?:(.+) )?(\d+)$/.exec(id) ?? [];
-  const resource = number === undefined ? undefined : findResource(console.service, Number(number));
-  if (resource && (kind ?? resource.kind).toLowerCase() === resource.kind.toLowerCase()) return `/resources/${number}`;
-  const [request, ...more] = id === '' ? [] : findRequests(console, new URLSearchParams({ q: id }));
-  return request && more.length === 0
-    ? `/requests/${request.id}`
-    : addressOf('/requests', new URLSearchParams(), { q: id });
+  const [, kind, number] = /^(?:(.+?)[: ])?(\d+)$/.exec(text) ?? [];
+  const byId = number === undefined ? undefined : findResource(service, Number(number));
+  if (byId && (kind ?? byId.kind).toLowerCase() === byId.kind.toLowerCase()) return `/resources/${number}`;
+  const hasText = ({ name }: { readonly name: string }): boolean =>
+    text !== '' && name.toLowerCase().includes(text.toLowerCase());
+  const resources = shownAccounts(console, query)
+    .flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)))
+    .filter(hasText);
+  const exact = resources.filter(({ name }) => name.length === text.length);
+  const [resource, ...others] = exact.length === 1 ? exact : resources;
+  if (resource) return others.length === 0 ? `/resources/${resource.id}` : list('/resources', `"${text}"`);
+  const [endpoint, ...rest] = shownCompanies(console, query).flatMap(({ endpoints }) => endpoints.filter(hasText));
+  if (endpoint) return list('/deliveries', rest.length === 0 ? `endpoint:${endpoint.id}` : `"${text}"`);
+  const found = text === '' ? [] : findRequests(console, query);
+  return found.length === 1 ? `/requests/${found[0]?.id}` : list('/requests', query.get('q') ?? '');
 }
 
 const NO_TOKEN: Page = {

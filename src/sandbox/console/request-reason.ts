@@ -1,9 +1,13 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
+import type { ConsoleContext } from './console-context.ts';
 import { advanceBy } from './forms.ts';
 import { parsed } from './highlight.ts';
-import { type Content, type Html, linkButton, note, timeElement } from './html.ts';
+import { badge, type Content, type Html, httpBadge, linkButton, note, timeElement } from './html.ts';
+import { numberOf } from './lists.ts';
+import { findResource } from './objects.ts';
+import { namedBy } from './request-search.ts';
 import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
 
@@ -12,7 +16,11 @@ export const outcomeOf = ({ status, fault = '' }: LogEntry): 'accepted' | 'refus
 
 const isHalf = (fault: string): boolean => /half|cut body/.test(fault);
 
+export const statusBadge = ({ status, fault = '' }: LogEntry): Html =>
+  isHalf(fault) ? badge('bad', `${status}, half`) : httpBadge(status);
+
 const ERRORS: Readonly<Record<number, string>> = {
+  0: 'ConnectionError',
   401: 'AuthenticationError',
   403: 'PermissionError',
   404: 'NotFoundError',
@@ -21,9 +29,6 @@ const ERRORS: Readonly<Record<number, string>> = {
   422: 'ValidationError',
   429: 'RateLimitError',
 };
-
-/** The reaction of the client to an incomplete response. */
-const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
 
 export function reasonLine(entry: LogEntry): Content {
   const { at, why, fault, replayed, freeAt, status, served } = entry;
@@ -36,21 +41,25 @@ export function reasonLine(entry: LogEntry): Content {
 }
 
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
-export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
+export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
-  if (status === 0) return withoutResponse(entry, recorded);
+  const recorded: HandledRequest | undefined = console.recorder.find(entry);
+  const now = console.service.clock.now();
+  const gets = clientGets(console, entry);
+  if (status === 0) return withoutResponse(entry, recorded, gets);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
-    const details = [html`The service did nothing. ${clientGets(entry)}`];
+    const details = [html`The service did nothing. ${gets}`];
     return note(status >= 500 ? 'bad' : 'warn', title, { details });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
   if (isHalf(fault ?? ''))
-    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST] });
-  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)] });
-  if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, rule);
-  if (status >= 400) return refused(entry, now, rule);
+    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, gets] });
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, gets] });
+  if (status === 429 && freeAt !== undefined)
+    return limited(console, entry, Date.parse(freeAt), [...rule, sentence(why), gets]);
+  if (status >= 400) return refused(entry, now, rule, html`${gets}${otherAccount(console, entry)}`);
   const title = `Accepted: ${acceptedText(entry, recorded)}`;
   return note(fault === undefined ? 'good' : 'warn', title, { details: rule });
 }
@@ -62,11 +71,10 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined): Html {
+function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, gets: Content): Html {
   const { fault, served } = entry;
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
-  const gets = html`Your client gets a <code>ConnectionError</code>${outcome(entry, 'unknown')}.`;
   const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
@@ -86,7 +94,7 @@ const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, pa
 const outcome = (entry: LogEntry, value: string): Html | '' =>
   isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
 
-function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
+function refused(entry: LogEntry, now: number, rule: readonly Content[], gets: Content): Html {
   const { why = '', freeAt } = entry;
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
   const until = isOpen
@@ -94,17 +102,18 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
     : '';
   const isRunning = why.includes('has not ended');
   const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
-  return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${clientGets(entry)}${until}${first}`] });
+  return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${gets}${until}${first}`] });
 }
 
-function limited(entry: LogEntry, end: number, now: number, rule: readonly Content[]): Html {
+function limited({ service }: ConsoleContext, entry: LogEntry, end: number, details: readonly Content[]): Html {
+  const now = service.clock.now();
   const left = end - now;
   const time = timeElement(end, now);
   const when = left > 0 ? html`Free again in ${durationText(left)}, at ${time}.` : html`It was free again at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
-    details: [...rule, sentence(`${entry.why}`), clientGets(entry)],
-    actions: [...advance, linkButton('/limits', 'Change the limit')],
+    details,
+    actions: [...advance, linkButton(`/limits#${entry.budget ? 'budget' : 'rates'}`, 'Change the limit')],
   });
 }
 
@@ -116,11 +125,30 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
 }
 
-function clientGets(entry: LogEntry): Content {
-  const { status, why = '' } = entry;
-  const isBudget = status === 429 && why.includes('builds');
+/** Returns what the attempt gets, and the next request with its key; without one, what the client does. */
+function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
+  const { status, why = '', fault = '', idempotencyKey: key } = entry;
+  const isLost = status === 0 || status >= 500 || isHalf(fault);
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
-  const waits = status === 429 ? ', or waits for Retry-After and sends it again' : '';
-  const error = isBudget ? 'BuildBudgetError' : byStatus;
-  return html`Your client gets a <code>${error}</code>${outcome(entry, status >= 500 ? 'unknown' : 'refused')}${waits}.`;
+  const error = status === 429 && why.includes('builds') ? 'BuildBudgetError' : byStatus;
+  const gets = isHalf(fault) ? 'an error' : html`a <code>${error}</code>`;
+  const again = service.state.log.find(
+    (one) => one.idempotencyKey === key && one.account === entry.account && numberOf(one.id) > numberOf(entry.id),
+  );
+  if (key !== undefined && again) {
+    const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
+    return html`This attempt gets ${gets}. It was sent again with its key: ${link}, ${again.status || 'no response'}.`;
+  }
+  const waits = status === 429 ? 'waits for Retry-After and sends it again, or ' : '';
+  const retries = isLost ? 'sends it again if that is safe, or ' : waits;
+  return html`Your client ${retries}gets ${gets}${outcome(entry, isLost ? 'unknown' : 'refused')}.`;
+}
+
+/** Returns a sentence if a request names a resource that its account cannot see. */
+function otherAccount(console: ConsoleContext, entry: LogEntry): string {
+  const other = namedBy(console, entry)
+    .map((id) => findResource(console.service, id))
+    .find((resource) => resource && resource.account.email !== entry.account);
+  if (!other || entry.status !== 404 || entry.account === undefined) return '';
+  return ` ${capital(other.kind)} ${other.id} belongs to ${other.account.email}; the token is of ${entry.account}.`;
 }

@@ -1,5 +1,6 @@
 import { FieldError, NotFoundError } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
+import type { KeptRequest } from './recorder.ts';
 
 export interface SentRequest {
   readonly id: string;
@@ -8,8 +9,14 @@ export interface SentRequest {
 
 const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
+export const BODY_NOT_KEPT = 'It cannot be sent again: its body was a file or too long, and is not kept';
+
 /** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
+
+/** Returns whether all that a request sent is kept: a read has no body. */
+export const isComplete = ({ file, isBodyDropped, entry }: KeptRequest): boolean =>
+  !file && (!isBodyDropped || entry.method === 'GET');
 
 /** Sends a request of the log again: with its token, its body and its idempotency key, or with a new key. */
 export async function resend(console: ConsoleContext, id: string, withNewKey: boolean): Promise<SentRequest> {
@@ -18,10 +25,9 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   const entry = find(id);
   const recorded = entry && console.recorder.find(entry);
   if (!recorded) throw new NotFoundError(`The details of the request ${id} are not kept.`);
-  const { url, body, file, isBodyDropped, address } = recorded;
+  const { url, body, address } = recorded;
   const { method } = entry;
-  if (file || isBodyDropped)
-    throw new FieldError('Its body was not kept, because it is a file or too long. Send it with curl.');
+  if (!isComplete(recorded)) throw new FieldError(`${BODY_NOT_KEPT}.`);
   if (FORBIDDEN_METHODS.includes(method)) throw new FieldError(`${method} cannot be sent from here.`);
   const headers = new Headers([...recorded.headers].filter(([name]) => !OF_CONNECTION.test(name)));
   headers.set('x-forwarded-for', address);

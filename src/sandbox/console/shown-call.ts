@@ -25,6 +25,6 @@ function hide(value: unknown, name: string): unknown {
   if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map((item) => hide(item, name));
   if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
-  if ('version' in value && 'seed' in value) return expression('state');
+  if ('version' in value && 'seed' in value) return expression('state /* of sandbox.save() */');
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, hide(field, key)]));
 }

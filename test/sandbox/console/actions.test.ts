@@ -70,7 +70,7 @@ describe('an action by its endpoint', () => {
       "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",
       {},
     ],
-    ['POST /api/reset', {}, 'sandbox.restore(state);', {}],
+    ['POST /api/reset', {}, 'sandbox.restore(state /* of sandbox.save() */);', {}],
     [
       'POST /api/tokens',
       { kind: 'mcp' },

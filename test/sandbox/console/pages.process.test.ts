@@ -191,6 +191,8 @@ describe('the console in Chromium', () => {
     expect(sandbox.now()).toBe(paused + 600_000);
     await page.getByLabel('Duration').fill('1 h 2min');
     await act('Advance', 'await sandbox.advance(3720000)');
+    await page.getByLabel('Duration').fill('2 days 3 minutes');
+    await act('Advance', 'await sandbox.advance(172980000)');
     // An advance shows what happened.
     await page.locator('table').getByText('The job of audience').first().waitFor();
     expect(page.url()).toContain('list=past');
@@ -213,7 +215,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Requests', { exact: false }).first().fill('usage.get');
     await act('Add the fault', "sandbox.faults.add({ on: 'usage.get', status: 418, times: 1 })", 'dialog[open]');
     await expect(client.usage.get()).rejects.toThrow('418');
-    await page.getByText('No faults').waitFor();
+    await page.getByText('used 1 of 1').waitFor();
     await addFault('Response lost');
     await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
     await act('Add the fault', "sandbox.faults.add({ on: '/nothing', cut: 'after', times: 1 })", 'dialog[open]');
@@ -228,7 +230,7 @@ describe('the console in Chromium', () => {
     await act('Set the budget', 'setBuildBudget({ buildsPerHour: 900 })');
     await page.getByText(/of 900/).waitFor();
     await page.getByLabel('Requests (read)').fill('1000');
-    await act('Set the rates', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 }, write: {');
+    await act('Set the rates', 'sandbox.setLimits({ read: { limit: 1000, interval: 60000 } });');
     await page
       .getByText(/of 1,000/)
       .first()
@@ -272,11 +274,11 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: 'Restart recording', exact: true }).click();
     await page.getByText(': 0 requests and calls').waitFor();
     await page.getByRole('button', { name: 'Reset…' }).click();
-    await act('Reset', 'sandbox.restore(state)', 'dialog[open]');
+    await act('Reset', 'sandbox.restore(state', 'dialog[open]');
     sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });
     await page.getByRole('button', { name: 'Load a state…' }).click();
     await page.getByLabel('File').setInputFiles(state);
-    await act('Replace the state', 'sandbox.restore(state)', 'dialog[open]');
+    await act('Replace the state', 'sandbox.restore(state', 'dialog[open]');
     expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email, 'bo@example.com']);
     expect(problems).toEqual([]);
   });

@@ -122,6 +122,6 @@ describe('the curl command of a request, pasted', () => {
     await fetch(reservation.data.url, { method: 'PUT', body: 'a\n' });
     const upload = await (await fetch(`${origin}/requests/${sandbox.log.at(-1)?.id}`, { headers: operator })).text();
     expect(upload).not.toContain(signature);
-    expect(codeOf(upload, 'curl')).toContain('"$SIGNATURE"');
+    expect(upload).not.toContain('id="curl"');
   });
 });

@@ -12,6 +12,8 @@ const SHOWN_AGAIN_MS = 2_000;
 
 const notices = make('div', '');
 
+const accountFilter = (): string => /\?account=[^&#]*/.exec(location.search)?.[0] ?? '';
+
 export function addNotices(): void {
   notices.id = 'notices';
   notices.setAttribute('role', 'status');
@@ -30,10 +32,10 @@ export function notify(message: string, { isError = false, code, request }: Noti
   notice.append(make('b', message), close);
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
   if (typeof request === 'string')
-    notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
+    notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}${accountFilter()}` }));
+  // After another result, earlier errors are outdated.
+  for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   if (isError) notice.setAttribute('role', 'alert');
-  // After a success, earlier errors are outdated.
-  else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   notices.prepend(notice);
   if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
   for (const old of [...notices.children].slice(MAX_NOTICES)) old.remove();

@@ -14,7 +14,8 @@ function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<s
     const isOff = (type === 'checkbox' || type === 'radio') && !checked;
     if (!name || value === '' || isOther || isOff) continue;
     if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
-    else if (dataset.type === 'duration') fields[name] = parseDuration(value.replaceAll(/\s|(?<=m)in/g, ''));
+    else if (dataset.type === 'duration')
+      fields[name] = parseDuration(value.replaceAll(/\s/g, '').replaceAll(/(ms|[dhms])[a-z]*/g, '$1'));
     else if (type === 'number' || dataset.type === 'number')
       fields[name] = dataset.factor ? Math.round(Number(value) * Number(dataset.factor)) : Number(value);
     else fields[name] = value;

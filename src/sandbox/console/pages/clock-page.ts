@@ -50,8 +50,8 @@ function toNext(next: DueTask | undefined, now: number): Html {
   return actionForm('POST /api/clock/next', text, { style: 'primary', label: `${text}: ${next.description}` });
 }
 
-/** A number of seconds, or numbers with units. */
-const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)\s*`;
+/** A number of seconds, or numbers with units, also as words. */
+const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min(ute)?s?|sec(ond)?s?|days?|hours?|[dhms])\s*)+)\s*`;
 
 const advanceForm = (): Html =>
   html`<form class="acts" method="post" data-action="POST /api/clock/advance">${input(
@@ -63,7 +63,7 @@ const advanceForm = (): Html =>
       size: 9,
       'data-type': 'duration',
       pattern: DURATION,
-      title: 'A duration such as 90s, 10 min or 1h30m',
+      title: 'A duration such as 90s, 10 min, 1h30m or 3 days',
     },
   )}<button>Advance</button></form>`;
 

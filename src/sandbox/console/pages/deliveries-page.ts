@@ -30,7 +30,7 @@ import type { Page } from '../layout.ts';
 import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
 import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { accountField, shownCompanies } from '../shown-accounts.ts';
+import { accountField, chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
 import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
@@ -43,7 +43,7 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   const endpoints = companies.flatMap((company) => company.endpoints);
   const everyEndpoint = [...service.state.companies.values()].flatMap((company) => company.endpoints);
   const now = service.clock.now();
-  const groups = groupDeliveries(service, companies);
+  const groups = groupDeliveries(service, chosenAccount(console, query));
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
   const hits = search(groups, query, textOf);
   const segs = live('status', stateSegments(query, hits));

@@ -2,18 +2,20 @@ import { html } from 'hono/html';
 import { type ActiveFault, describeFault } from '../../faults.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, checkbox, formDialog, input, numberInput, opener, select } from '../forms.ts';
-import { emptyState, foreign, type Html, head, live } from '../html.ts';
+import { emptyState, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
-export function faultsPage({ sandbox, service }: ConsoleContext): Page {
-  const rules = sandbox.faults.list();
+export function faultsPage({ service }: ConsoleContext): Page {
   return {
     title: 'Faults',
     content: [
-      head('Faults', '', opener('add', 'Add a fault…', { style: 'primary' })),
+      head('Faults', '', [
+        linkButton('/requests?status=faults', 'Requests with faults'),
+        opener('add', 'Add a fault…', { style: 'primary' }),
+      ]),
       html`<p class="hint">A fault rule fails or delays requests. The first rule that matches a request applies to it.</p>`,
-      live('faults', faultTable(rules)),
+      live('faults', faultTable(service.faults.all)),
       presets(),
       addDialog(Object.keys(service.operations)),
     ],
@@ -27,8 +29,8 @@ const faultTable = (rules: readonly ActiveFault[]): Html =>
     ['Rule', 'w1', ({ id }) => `rule ${id}`],
     ['Requests', '', requestsOf, 'main'],
     ['Fault', 'w5', faultOf, 'full'],
-    ['Rate', 'w2', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
-    ['Left', 'w2', ({ remaining }) => (Number.isFinite(remaining) ? `${remaining} left` : 'no limit')],
+    ['Rate', 'w1', ({ rule: { rate = 1 } }) => `${rate * 100} %`],
+    ['Used', 'w3', usedText, 'soft'],
     ['Actions', 'w2', ({ id }) => remove(id), 'right'],
   ]);
 
@@ -37,8 +39,12 @@ const requestsOf = ({ rule: { on = 'all' } }: ActiveFault): Html =>
 
 function faultOf({ rule }: ActiveFault): Html {
   const after = rule.retryAfter === undefined ? '' : `, Retry-After ${rule.retryAfter} s`;
-  return html`<span title="${describeFault(rule)}">${describeFault(rule)}${after}</span>`;
+  const text = `${rule.cut === 'after' ? 'response lost: ' : ''}${describeFault(rule)}${after}`;
+  return html`<span title="${text}">${text}</span>`;
 }
+
+const usedText = ({ rule: { times }, remaining }: ActiveFault): string =>
+  times === undefined ? 'no limit' : `used ${times - remaining} of ${times}`;
 
 const remove = (id: number): Html =>
   actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
@@ -65,7 +71,8 @@ const addDialog = (names: readonly string[]): Html =>
         'An operation, a path with *, or METHOD /path. Empty: all requests',
       ),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
-      html`<div class="pairs">${ruleFields()}</div>`,
+      html`<div class="pairs">${ruleFields()}</div>
+<small>Cut after it acts: the service has created the resource, and its response is lost. Hold creates: meanwhile, their key gets 409. Times: empty for no limit.</small>`,
     ],
   });
 

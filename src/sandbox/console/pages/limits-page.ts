@@ -3,7 +3,7 @@ import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, advanceBy, numberInput, select } from '../forms.ts';
-import { attributesOf, emptyState, foreign, type Html, head, live } from '../html.ts';
+import { attributesOf, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 import { type Limit, shownCompanies, shownLimits } from '../shown-accounts.ts';
@@ -28,8 +28,8 @@ ${live('budget', budgetForm(shownCompanies(console, query)))}</section></div></d
 function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   const now = console.service.clock.now();
   return table('Build budgets and rate buckets', shownLimits(console, query), NO_LIMITS, [
-    ['Limit', '', ({ name, owner }) => html`<b>${name}</b> <small>${foreign(owner)}</small>`, 'main'],
-    ['Used', 'w3', ({ window }) => usedText(window, now), 'wrap'],
+    ['Limit', '', ({ name, owner }) => html`<b>${name}</b> <small>${foreign(owner)}</small>`, 'main wrap'],
+    ['Used', 'w5', ({ window }) => usedText(window, now), 'wrap'],
     ['Over time', 'w3', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
     ['Actions', 'w2', (limit) => advanceTo(limit, now), 'right'],
   ]);
@@ -39,8 +39,11 @@ const NO_LIMITS = emptyState('No organizations', 'Create an account: the builds 
 
 function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);
-  const free = wait === 0 ? '' : html` <span class="warn">1 free in ${durationText(wait)}</span>`;
-  return html`${count(window.count(now))} of ${count(window.limit)}${free}`;
+  const { interval, times } = window.saved;
+  const last = times.at(-1);
+  const free = wait === 0 ? '' : html`, <span class="warn">1 free in ${durationText(wait)}</span>`;
+  const all = last === undefined ? '' : html`, <small>all free at ${timeElement(last + interval, now)}</small>`;
+  return html`${count(times.length)} of ${count(window.limit)}${free}${all}`;
 }
 
 function advanceTo({ name, owner, window }: Limit, now: number): Html | '' {

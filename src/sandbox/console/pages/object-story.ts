@@ -4,22 +4,14 @@ import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, deliveryHref, deliverySummary } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
-import {
-  type Content,
-  foreign,
-  type Happening,
-  type Html,
-  httpBadge,
-  jobBadge,
-  timeElement,
-  timeline,
-} from '../html.ts';
+import { type Content, foreign, type Happening, type Html, jobBadge, timeElement, timeline } from '../html.ts';
 import { numberOf } from '../lists.ts';
-import { findResource, reasonText, resourceLink, type ShownResource } from '../objects.ts';
-import { reasonLine } from '../request-reason.ts';
+import { reasonText, type ShownResource } from '../objects.ts';
+import { reasonLine, statusBadge } from '../request-reason.ts';
 import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
+import { createdText } from './requests-page.ts';
 
 interface Chapter extends Happening {
   /** Time by which it is sorted. @default `at` */
@@ -85,15 +77,8 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">with the key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
-  const created = createdLink(console, entry.createdId, id);
-  return { at, started, order, content: spaced(httpBadge(entry.status), link, created, more, reason) };
-}
-
-function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
-  if (created === undefined) return '';
-  if (created === id) return html`<span class="soft">created it</span>`;
-  const resource = findResource(service, created);
-  return resource ? html`created ${resourceLink(resource)}` : `created ${created}, which has been deleted`;
+  const created = entry.createdId === id ? html`<span class="soft">created it</span>` : createdText(console, entry);
+  return { at, started, order, content: spaced(statusBadge(entry), link, created, more, reason) };
 }
 
 function statusChapter(service: Service, change: StatusChange): Chapter {

@@ -9,42 +9,50 @@ import { type Content, emptyState, facts, foreign, type Html, head, httpBadge, l
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
+import type { KeptRequest } from '../recorder.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
-import { reasonNote } from '../request-reason.ts';
-import { keptText, namedBy } from '../request-search.ts';
+import { reasonNote, statusBadge } from '../request-reason.ts';
+import { findRequests, keptText, namedBy } from '../request-search.ts';
 import { decode, operationOf } from '../request-source.ts';
+import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
+export async function requestPage(
+  console: ConsoleContext,
+  id: string,
+  query: URLSearchParams,
+): Promise<Page | undefined> {
   const { service, recorder } = console;
   const { log } = service.state;
-  const index = log.findIndex((candidate) => candidate.id === id);
-  const entry = log[index];
-  const { clock } = service;
+  const entry = log.find((candidate) => candidate.id === id);
   if (!entry) {
     const isDropped = /^req_[1-9]/.test(id) && numberOf(id) <= service.state.requestCount;
     return isDropped ? { title: id, content: keptText(service.state) } : undefined;
   }
   const recorded = recorder.find(entry);
   const { method, path, status } = entry;
+  const listed = findRequests(console, query);
+  const isNewer = (one: LogEntry): boolean => numberOf(one.id) > numberOf(id);
+  const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const reason = reasonNote(entry, recorded, clock.now());
+  const reason = reasonNote(console, entry);
   const hasKey = recorded?.headers.has('idempotency-key');
   // The same key would be refused again.
   const isOtherBody = status === 409;
-  const actions = recorded
-    ? [
-        hasKey ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '') : '',
-        resendForm('Send again', { id }, isOtherBody ? '' : 'primary'),
-      ]
-    : '';
+  const actions =
+    recorded && isComplete(recorded)
+      ? [
+          hasKey ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '') : '',
+          resendForm('Send again', { id }, isOtherBody ? '' : 'primary'),
+        ]
+      : '';
   return {
     title: `${method} ${path}`,
     content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
-<small>${near(log[index + 1], 'Newer')} ${near(log[index - 1], 'Older')}</small></p>
-${head(html`${method} <bdi>${path}</bdi>`, httpBadge(status), actions)}
+<small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>
+${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions)}
 ${live('reason', [reason, factsOf(console, entry, recorded)])}
 ${recorded ? await details(recorded) : NOT_KEPT}`,
   };
@@ -97,7 +105,7 @@ function buildsOf({ budget }: LogEntry): Content {
   return `${hour.used} of ${hour.limit} in an hour, ${day.used} of ${day.limit} in a day`;
 }
 
-async function details(recorded: HandledRequest): Promise<Html> {
+async function details(recorded: KeptRequest): Promise<Html> {
   const key = recorded.headers.get('idempotency-key');
   const body = recorded.body && decode(recorded.body);
   return html`<div class="cols half">
@@ -105,9 +113,17 @@ async function details(recorded: HandledRequest): Promise<Html> {
 ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
-<h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
-<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>, and files and other bytes from the current folder.
-<a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
+<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. A file needs a new upload.</p>`}
+<p class="soft"><a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
+}
+
+async function curlBlock(recorded: KeptRequest): Promise<Html> {
+  const command = await curlOf(recorded);
+  const files = / -F '|--data-binary/.test(command)
+    ? ' Files, and bytes that are not text, are read from the folder.'
+    : '';
+  return html`${codeBlock('curl', 'Shell', command)}
+<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.${files}</p>`;
 }
 
 /** Headers of the connection and of browsers, which do not help to explain a response. */

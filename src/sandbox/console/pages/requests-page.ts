@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { badge, type Content, emptyState, type Html, head, httpBadge, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
-import { outcomeOf, reasonLine } from '../request-reason.ts';
+import { outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
 import { findRequests, keptText, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
@@ -116,7 +116,7 @@ function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Co
 }
 
 const statusCell = ({ entry, times }: RequestGroup): Html =>
-  html`${httpBadge(entry.status)} ${times > 1 ? badge('', `× ${count(times)}`) : ''}`;
+  html`${statusBadge(entry)} ${times > 1 ? badge('', `× ${count(times)}`) : ''}`;
 
 function requestCell(console: ConsoleContext, { entry, first }: RequestGroup): Html {
   const { id, method } = entry;
@@ -127,26 +127,29 @@ function requestCell(console: ConsoleContext, { entry, first }: RequestGroup): H
 
 function explainGroup(console: ConsoleContext, { entry, times, first }: RequestGroup, query: URLSearchParams): Content {
   if (times === 1) return explain(console, entry);
-  const since = html`since ${timeElement(first.at, console.service.clock.now())}, all with this status`;
+  const began = timeElement(first.at, console.service.clock.now());
   const all = addressOf(PATH, query, { repeats: 'all', from: entry.id });
-  return html`${explain(console, entry)} <span class="soft">${since}.</span> <a href="${all}">Show all ${count(times)}</a>`;
+  return html`${explain(console, entry)} <a href="${all}">Show all ${count(times)}</a> <span class="soft">(the first at ${began})</span>`;
 }
 
 /** Returns the reason why a request was refused, the name that it sent, and the resource that it created. */
 function explain(console: ConsoleContext, entry: LogEntry): Content {
   const line = reasonLine(entry);
   const created = createdText(console, entry);
-  const replayed = entry.replayed ? badge('', 'replayed') : '';
-  if (line === '' || entry.replayed) return html`${created} ${replayed}`;
+  if (entry.replayed) return html`${created} ${badge('', 'replayed')}`;
+  if (line === '') return created;
   const name = created === '' ? redactText(entry.name ?? '') : '';
   const reason = html`${name && html`“<bdi>${name}</bdi>”: `}${line}`;
   return created === '' ? reason : [reason, '; ', created];
 }
 
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
-  const id = entry.createdId;
+  const { account, idempotencyKey, replayed, createdId } = entry;
+  const first = (one: LogEntry): boolean => one.idempotencyKey === idempotencyKey && one.account === account;
+  const id = replayed ? console.service.state.log.find(first)?.createdId : createdId;
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
-  if (!resource) return `created ${id}, which has been deleted`;
-  return html`created ${resourceLink(resource)} <small>${resource.kind} ${id}</small>`;
+  const verb = replayed ? 'returned' : 'created';
+  if (!resource) return `${verb} ${id}, which has been deleted`;
+  return html`${verb} ${resourceLink(resource)} <small>${resource.kind} ${id}</small>`;
 }

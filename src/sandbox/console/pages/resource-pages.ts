@@ -22,7 +22,8 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     return { one, all, matching: search(shown, query, (resource) => textOf(service, resource)) };
   });
   const listed = found.filter(({ one: [value], all }) => all.length > 0 || value === query.get('kind'));
-  const current = listed.find(({ one: [value] }) => value === query.get('kind')) ?? listed[0];
+  const isChosen = ({ one: [value] }: (typeof listed)[number]): boolean => value === query.get('kind');
+  const current = listed.find(isChosen) ?? listed.find(({ matching }) => matching.length > 0) ?? listed[0];
   const { one, all, matching } = current ?? { one: NAMESPACES[0], all: [], matching: [] };
   const [namespace, , text] = one;
   const view = new URLSearchParams({ ...Object.fromEntries(query), kind: namespace });

@@ -15,7 +15,7 @@ export function sessionPage({ recorder, service }: ConsoleContext): Page {
     content: html`${head('Session', live('recording', html`${state} ${since}`))}<div class="cols half">
 ${card('test', 'Test', testText(began), html`<a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>${opener('again', 'Restart recording…')}`)}
 <div>${card('state', 'State', STATE, html`<a class="button" href="/state.json" download="sandbox.json">Save the state</a>${opener('load', 'Load a state…')}`)}
-${card('back', 'Reset', resetText(began), opener('reset', 'Reset…', { style: 'danger' }))}</div></div>${live('forms', dialogs(recorder.stepCount))}`,
+${card('back', 'Reset', resetText(began), opener('reset', 'Reset…', { style: 'danger' }))}</div></div>${live('forms', dialogs(recorder.stepCount, began))}`,
   };
 }
 
@@ -34,9 +34,9 @@ const STATE =
 const resetText = (began: Html): Html =>
   html`A reset restores the state of ${began}. The time, the rates and the fault rules stay as they are.`;
 
-const dialogs = (steps: number): readonly Html[] => [
+const dialogs = (steps: number, began: Html): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
-    lead: 'This deletes all requests and logins, and the accounts, tokens, resources and deliveries since the start of the recording. To be able to return, save the state first.',
+    lead: html`This deletes all requests and logins, and the accounts, tokens, resources, webhook endpoints and deliveries since ${began}. To be able to return, save the state first; it has no headers and bodies of requests.`,
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
