@@ -21,7 +21,7 @@ function endpointFields(fields: JsonObject): EndpointChanges {
   };
 }
 
-/** The method checks the kind. */
+/** Casts the kind of a token: the method checks it. */
 const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as TokenKind;
 
 export const ACCOUNT_ACTIONS: readonly Action[] = [

@@ -8,7 +8,7 @@ import type { Advance } from './history.ts';
 
 export interface Subject {
   readonly sandbox: SandboxAdmin;
-  /** The account that the `account` field names; by default the first one. */
+  /** The account that the `account` field names. @default the first account */
   readonly account: SandboxAccount;
   readonly console: ConsoleContext;
 }
@@ -17,9 +17,9 @@ export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
-  /** Arguments of its call. */
+  /** Arguments of the call. */
   readonly args: readonly unknown[];
-  /** Result of `run`, otherwise of its call. */
+  /** Result of `run`, or of the call if the action has no `run`. */
   readonly result: unknown;
   /** The changes that happened during the action. */
   readonly happened: Advance;
@@ -29,15 +29,15 @@ export interface Outcome {
 export interface Action {
   readonly method: 'POST' | 'DELETE';
   readonly path: string;
-  /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
+  /** Names of the allowed fields. If not set, the method that the action calls checks the names. */
   readonly fields: readonly string[] | undefined;
-  /** Returns the call of the sandbox's own method that a program would make: the method checks what is not checked here. */
+  /** Returns the call of the sandbox's method that a program would make. The method checks the other values. */
   call?(subject: Subject, fields: JsonObject, service: Service): Call;
-  /** Does the part for which the sandbox has no method, after its call. */
+  /** Does what the sandbox has no method for, after the call. */
   run?(subject: Subject, fields: JsonObject): unknown;
-  /** Returns the response's body. @default the fields that were sent */
+  /** Returns the body of the response. @default the fields that were sent */
   respond?(outcome: Outcome): object;
-  /** Returns the result in words, for the notice on a page. */
+  /** Returns the text of the notice on the page. */
   notice(outcome: Outcome): string;
 }
 
@@ -61,7 +61,7 @@ export class FieldError extends Error {
   }
 }
 
-/** Thrown for an id that does not exist, or not for the account. */
+/** Thrown for an id that does not exist, or that belongs to another account. */
 export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }

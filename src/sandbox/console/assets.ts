@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// From source, the files are bundled when the console is opened. In the package, this module has their text: see `consoleAssets` in
-// scripts/build-plugins.ts.
+// When run from source, the console bundles these files when it is opened. In the built package, this module contains their text (see
+// `consoleAssets` in scripts/build-plugins.ts).
 
 async function bundle(file: string): Promise<string> {
   const { outputFiles } = await build({

@@ -8,8 +8,8 @@ const MAX_INTERVAL_MS = 5_000;
 const encoder = new TextEncoder();
 
 /**
- * Returns a stream of server-sent events: one after each change, at most four a second, and one at least every five
- * seconds, because the times on a page have changed. It ends with an `ended` event when its reader's session has ended.
+ * Returns a stream of server-sent events: one after each change, at most four per second, and at least one every
+ * five seconds, because the times on a page change. When the session of its reader ends, the stream sends `ended` and ends.
  */
 export function changeStream({ observers, closed }: Service, signal: AbortSignal, isAllowed: () => boolean): Response {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,7 +33,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
   };
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     const write = (text: string): void => controller.enqueue(encoder.encode(text));
-    // A stream that was cancelled has been released, and cannot be closed.
+    // A cancelled stream is already closed, and closing it again would throw.
     const end = (last = ''): void => {
       if (!observers.has(observer)) return;
       release();
@@ -49,7 +49,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
       sendIn(MAX_INTERVAL_MS);
     };
     observers.add(observer);
-    // Send a comment, so that the server sends the response headers. From now on, the stream reports every change.
+    // Send a comment, so that the server sends the response headers. After this, the stream reports every change.
     write(':\n\n');
     AbortSignal.any([signal, closed.signal]).addEventListener('abort', () => end());
     sendIn(MAX_INTERVAL_MS);

@@ -10,8 +10,8 @@ export interface ConsoleContext {
   readonly recorder: Recorder;
   readonly history: History;
   readonly operators: Operators;
-  /** Addresses of the latest server. */
+  /** Addresses of the server that was started last. */
   readonly addresses: () => { readonly api: string; readonly storage: string };
-  /** Sends a request in process, as `sandbox.fetch` does. */
+  /** Sends a request in this process, as `sandbox.fetch` does. */
   readonly send: (request: Request) => Promise<Response>;
 }

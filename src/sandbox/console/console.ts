@@ -18,7 +18,7 @@ import { Recorder } from './recorder.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Maximum size of a request body in bytes, and of a state that an operator loads: the longest string of the engine. */
+/** Maximum size in bytes of a request body, and of a state that an operator loads: the maximum length of a string in V8. */
 const MAX_BODY = 1_000_000;
 const MAX_STATE = 2 ** 29;
 
@@ -51,7 +51,7 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   app.get('/events', (context) => {
     const isKnown = (): boolean => operators.has(context);
     if (!isKnown()) return context.text('Open the address that the sandbox has printed.', 401);
-    // The body of a response to HEAD is dropped, and never cancelled.
+    // The server drops the body of a response to HEAD without cancelling it.
     return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal, isKnown);
   });
   app.use('/api/*', async (context, next) => {
@@ -84,7 +84,7 @@ const checkOrigin: Middleware = async (context, next) => {
   return context.json({ message: 'Pages of another origin cannot use the console.' }, 403);
 };
 
-/** Refuses long bodies before reading them. Only an operator may send a state, which is long. */
+/** Refuses long bodies before reading them. Only an operator may send a long body, which is a state. */
 const limitBody =
   (operators: Operators): Middleware =>
   async (context, next) => {
@@ -106,6 +106,6 @@ function addAssets(app: Hono<Env>): void {
   asset('/console.css', 'text/css', STYLES);
   asset('/console.js', 'text/javascript', SCRIPT);
   asset('/icon.svg', 'image/svg+xml', ICON);
-  // Browsers ask for it before they have read a page.
+  // Browsers request the icon before they have read a page.
   asset('/favicon.ico', 'image/svg+xml', ICON);
 }

@@ -2,11 +2,11 @@ import type { HandledRequest } from '../service.ts';
 import { isSecret, redactText } from './redact-request.ts';
 import { type Concealer, readRequest } from './request-source.ts';
 
-/** Marks a place where a variable stands in a string; nothing that others have sent can contain it. */
+/** Marks the place of a variable in a string. No recorded request contains this mark. */
 const MARK = `\uE000${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${MARK}(\\w+)\uE001`, 'g');
 
-/** Returns the variable of the environment that stands for a credential. */
+/** Returns the name of the environment variable that replaces a credential. */
 export const variableName = (name: string): string =>
   name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
@@ -15,7 +15,7 @@ export const variableName = (name: string): string =>
 
 const variable = (name: string): string => `${MARK}${variableName(name)}\uE001`;
 
-/** Puts variables in place of credentials; the token of a bearer is the variable that the client and the command read, too. */
+/** Replaces credentials with variables. A bearer token becomes the variable that the client and the command also read. */
 const VARIABLES: Concealer = {
   field: (name) => (isSecret(name) ? variable(name) : undefined),
   header(name, value) {
@@ -27,13 +27,13 @@ const VARIABLES: Concealer = {
   text: redactText,
 };
 
-/** Returns a string as a shell argument, in which the shell replaces variables. */
+/** Returns a string as a shell argument in which the shell expands the variables. */
 const inShell = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`)}'`.replaceAll(MARKED, `'"$$$1"'`).replaceAll(/(?<=")''(?=$|\s)/g, '');
 
 /**
- * Returns the curl command that sends a request again. Credentials are variables of the environment. Files are read from
- * the folder in which the command runs.
+ * Returns the curl command that sends a request again. Credentials become environment variables. curl reads files
+ * from the folder in which it runs.
  */
 export async function curlOf(request: HandledRequest): Promise<string> {
   const { url, headers, body } = readRequest(request, VARIABLES);
@@ -42,15 +42,15 @@ export async function curlOf(request: HandledRequest): Promise<string> {
   const parts = [`curl --globoff ${inShell(url)}`];
   if (method === 'HEAD') parts.push('--head');
   else if (method !== 'GET') parts.push(`-X ${inShell(method)}`);
-  // The type of a multipart body contains a boundary, which is another one each time.
+  // Omit the type of a multipart body: curl sets a new boundary for each request.
   for (const [name, value] of headers)
     if (!form || name !== 'content-type') parts.push(`-H ${inShell(`${name}: ${value}`)}`);
   for (const [name, value] of form ?? []) {
-    // A page that sent the request may have chosen the name: a command that is pasted reads no other folder.
+    // A web page may have chosen the file name. The pasted command must not read other folders.
     if (typeof value !== 'string') parts.push(`-F ${inShell(`${name}=@${value.name.replace(/^.*\//s, '')}`)}`);
     else parts.push(`--form-string ${inShell(`${name}=${VARIABLES.field(name, value) ?? redactText(value)}`)}`);
   }
-  // Not `--data`, which reads a file if the body begins with `@`.
+  // `--data` would read a file if the body begins with `@`.
   if (!form && body) parts.push(typeof body === 'string' ? `--data-raw ${inShell(body)}` : '--data-binary @body');
   return parts.join(' \\\n  ');
 }

@@ -9,7 +9,7 @@ interface Sending {
 }
 
 interface ActionForm extends Sending {
-  /** A question that is asked first, and what happens then. */
+  /** The question to confirm before sending, and the consequence that the dialog shows. */
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
   readonly label?: string | undefined;
 }
@@ -67,7 +67,7 @@ ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hidde
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/** The values fill the dialog: hidden fields, and the name of its subject. */
+/** Values of the dialog: its hidden fields, and the name of the object that it is about. */
 interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }

@@ -16,5 +16,5 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Returns JSON in several lines; other text as it is. */
+/** Formats JSON on several lines; returns other text unchanged. */
 export const prettyJson = (text: string): string => JSON.stringify(parsed(text), undefined, 2) ?? text;

@@ -6,23 +6,23 @@ export type Html = ReturnType<typeof html>;
 /** Anything that a template accepts; strings are escaped. */
 export type Content = Html | string | number | readonly Content[];
 
-/** Returns text of users, with its direction isolated. The complete text is the title of the element. */
+/** Returns a text that users have chosen, with its direction isolated. The title of the element is the complete text. */
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
 
-/** Returns a time of day, UTC; if the day is not the day of `now`, the date and the minute. */
+/** Returns a time of day in UTC. If the day differs from the day of `now`, returns the date, the hour and the minute. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
   return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time, 5)}`;
 }
 
-/** Returns a time as an element, with the exact one as its title. */
+/** Returns a time as an element whose title is the exact time. */
 export function timeElement(time: number | string, now: number, digits = 8): Html {
   const date = new Date(time);
   return html`<time class="num" datetime="${date.toISOString()}" title="${date.toISOString()}">${timeText(date.getTime(), now, digits)}</time>`;
 }
 
-/** Meaning of a badge or a note, which has a colour and a shape. */
+/** Meaning of a badge or a note, which decides about its color and shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 
 export const badge = (tone: Tone, text: Content): Html => html`<span class="${`badge ${tone}`.trim()}">${text}</span>`;
@@ -36,19 +36,19 @@ export function jobBadge({ id, name }: { readonly id: number; readonly name: str
   return badge(tone === 'good' ? 'ok' : tone, `${id} ${name}`);
 }
 
-/** Returns the status of a response; 0 and `undefined` are none. */
+/** Returns the status of a response as a badge. With 0 or `undefined`, there was no response. */
 export function httpBadge(status: number | undefined): Html {
   if (!status) return badge('bad', 'no response');
   return badge(status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok', status);
 }
 
-/** Returns a list of names and values; a value that is empty is left out. */
+/** Returns a list of names and values. Omits empty values. */
 export const facts = (entries: readonly (readonly [name: Content, value: Content])[]): Html =>
   html`<dl class="facts">${entries.map(([name, value]) => (value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
 
 export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
 
-/** Attributes of an element; one that is `undefined`, `false` or empty is left out. */
+/** Attributes of an element. Attributes that are `undefined`, `false` or empty are omitted. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export const attributesOf = (attributes: Attributes): Html[] =>

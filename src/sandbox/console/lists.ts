@@ -10,7 +10,7 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/** Its roles are explicit, because on small screens its rows are blocks. */
+/** The roles of the table are explicit, because its rows are blocks on small screens. */
 export function table<T>(
   caption: string,
   entries: readonly T[],
@@ -43,30 +43,30 @@ const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
 interface List<T> {
   readonly caption: string;
   readonly columns: readonly Column<T>[];
-  /** Returns what is shown below a row that is open. */
+  /** Returns the content below an open row. */
   readonly more?: (entry: T) => Content | undefined;
-  /** Shown in place of a list without a filter that has no rows. */
+  /** Content of the page if there are no rows, even without a filter. */
   readonly empty: Content;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Id of the part that is kept up to date. */
+  /** Id of the element that the script updates. */
   readonly id: string;
-  /** Plural of what it lists. @default the id */
+  /** Plural noun for the rows. @default the id */
   readonly things?: string;
   readonly placeholder: string;
-  /** The rows that match the filter, in their order. */
+  /** The rows that match the filter, in the order of the page. */
   readonly matching: readonly T[];
-  /** Number of rows without any filter, also of accounts. */
+  /** Number of rows without any filter, including the account filter. */
   readonly total: number;
-  /** Key of a row. The address of a page names its first row, which stays while others arrive. */
+  /** Key of a row. The address of a page contains the key of its first row, so that new rows do not move the page. */
   readonly keyOf: (entry: T) => string | number;
-  /** `true` for a list that stands still while one of its links has the focus. */
+  /** If `true`, the list is not updated while one of its links has the focus. */
   readonly isGrowing?: boolean;
-  /** Parameters that other parts of the page set. */
+  /** Query parameters that other parts of the page set. */
   readonly kept?: readonly string[];
 }
 
-/** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
+/** Returns the filter of a list, and its rows with links to the previous and next page. The address contains both states. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
   const { id, things = id, total, isGrowing, caption, columns } = list;
   const [entries, pager] = pageOf(list);
@@ -96,7 +96,7 @@ function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | '
   return [rows, length === 0 ? '' : pager];
 }
 
-/** Returns an address with other parameters; an empty one is left out, but for the account: links without it get the filter. */
+/** Returns an address with changed parameters. Omits empty parameters except `account`: links without it get the account filter. */
 export function addressOf(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
   const params = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
@@ -106,7 +106,7 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
   return params.size > 0 ? `${path}?${params.toString()}` : path;
 }
 
-/** An option of a filter: its value, its text, and its number of rows or its length. */
+/** An option of a filter: its value, its text, and its number of rows or the length of its period. */
 export type Segment = readonly [value: string, text: string, size: number | string];
 
 export function segments(
@@ -140,11 +140,11 @@ export const noMatch = (path: string, things: string, total: number): Html =>
     linkButton(`${path}?account=`, 'Clear the filter', 'small'),
   );
 
-/** Returns the words and the quoted phrases of a search in small letters. */
+/** Returns the words and the quoted phrases of a search in lower case. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
   (query.get('q') ?? '').toLowerCase().match(/(?<=")[^"]+(?="(?:\s|$))|[^\s"]+/g) ?? [];
 
-/** Returns the entries whose text contains all words of a search, whatever their case. */
+/** Returns the entries whose text contains all words of a search. Ignores case. */
 export function search<T>(entries: readonly T[], query: URLSearchParams, textOf: (entry: T) => string): readonly T[] {
   const words = wordsOf(query);
   if (words.length === 0) return entries;

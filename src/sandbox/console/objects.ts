@@ -5,7 +5,7 @@ import type { AccountRecord, Company } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import type { Html } from './html.ts';
 
-/** Owner of the data on a page: an account, or an organization for webhook endpoints. */
+/** Owner of data on a page: an account, or the organization of a webhook endpoint. */
 export type Owner = AccountRecord | Company;
 
 /** Namespaces of resources, with their singular and plural names. */
@@ -21,14 +21,14 @@ export const NAMESPACES = [
 
 type Namespace = (typeof NAMESPACES)[number][0];
 
-/** A resource with the fields that pages show, whatever its kind, and its owner. */
+/** A resource of any kind, with its owner and the fields that pages show. */
 export interface ShownResource {
   readonly id: number;
-  /** Such as `audience` and `lookalike`. */
+  /** Kind of the resource, such as `audience` or `lookalike`. */
   readonly kind: string;
   readonly namespace: Namespace;
   readonly account: AccountRecord;
-  /** Name or description; an empty string if it has none. */
+  /** Name or description; an empty string if the resource has neither. */
   readonly name: string;
   readonly status: { readonly id: number; readonly name: string } | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -77,7 +77,7 @@ export function subjectIdOf({ body }: { readonly body: string }): number | undef
   return typeof data?.id === 'number' ? data.id : undefined;
 }
 
-/** Returns the account of the resource of an event; without a resource, the organization of the endpoint. */
+/** Returns the account of the resource of an event. If the event has no resource, returns the organization of the endpoint. */
 export const ownerOf = (service: Service, event: DeliveryAttempt['event']): Owner =>
   findResource(service, subjectIdOf(event) ?? 0)?.account ?? event.endpoint.creator.company;
 
@@ -88,7 +88,7 @@ export function resourceText(service: Service, id: number | undefined): string {
   return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
 }
 
-/** Returns an attempt to deliver an event as text; a redelivery counts the attempts before it. */
+/** Returns a delivery attempt as text. The number includes attempts before a redelivery. */
 export function deliveryText(service: Service, event: DeliveryAttempt['event'], attemptOfSeries: number): string {
   const { type, endpoint, id, order, manual } = event;
   const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
@@ -102,7 +102,7 @@ const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'acti
 
 export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(kind);
 
-/** Returns why the job of a resource ended, which the API does not show; an empty string if nothing says so. */
+/** Returns the reason for the status of a job, which the API does not show; an empty string if there is no reason. */
 export const reasonText = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string =>
   (isJobKind(kind) && jobs.reason(kind, id)) || '';
 
@@ -111,11 +111,11 @@ export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kin
   return html`<a class="name" href="/resources/${id}" title="${text}"><bdi>${text}</bdi></a>`;
 }
 
-/** Fields that name another resource: by its id, or as an object with its id. */
+/** Fields that refer to another resource: its id, or an object with its id. */
 const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|schedule)(?:_id)?$/;
 
 export interface Relations {
-  /** The oldest one first. */
+  /** The related resources, oldest first. */
   readonly ancestors: readonly ShownResource[];
   readonly childrenOf: (id: number) => readonly ShownResource[];
 }
@@ -145,7 +145,7 @@ export function relationsOf({ id, account }: ShownResource): Relations {
   return { ancestors: sorted, childrenOf: (one) => children.get(one) ?? [] };
 }
 
-/** Returns the ids of the resources that a resource names in its fields, or that its create request named. */
+/** Returns the ids of the resources to which a resource or its create request refers. */
 function parentsOf({ id, account, fields }: ShownResource): ReadonlySet<number> {
   const body = account.definitions.get(id)?.body ?? {};
   const named = Object.entries({ ...body, ...fields }).flatMap(([name, value]) => {

@@ -23,13 +23,13 @@ const ADVANCED: Pick<Action, 'respond' | 'notice'> = {
   notice: ({ happened, service }) => `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
 };
 
-/** Returns the fields whose value differs: the form sends all. */
+/** Returns the fields whose values have changed, because the form sends all fields. */
 const changesOf = (current: JsonObject, fields: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   );
 
-/** The methods check the kind. */
+/** Casts the kind of a token: the methods check it. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
 export const OPERATOR_ACTIONS: readonly Action[] = [

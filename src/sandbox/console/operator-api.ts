@@ -38,8 +38,8 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 }
 
 /**
- * Returns the field that an error is about. Errors of the sandbox's methods begin with the name of the option. For
- * other errors, returns the first field, which names the subject of the action.
+ * Returns the name of the wrong field. Errors of the sandbox's methods begin with the name of an option. For other
+ * errors, returns the first field of the action, which identifies its object.
  */
 function fieldOf(error: Error, names: Action['fields']): string | undefined {
   if ((error instanceof FieldError || error instanceof FaultRuleError) && error.field !== undefined) return error.field;
@@ -92,7 +92,7 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
 
 async function readFields(context: Context, { path }: Action): Promise<JsonObject> {
   const isJson = /^application\/json\b/i.test(context.req.header('content-type') ?? '');
-  // The console has limited the body before.
+  // The console has already limited the size of the body.
   const body = isJson ? await readBody(context, Number.POSITIVE_INFINITY) : undefined;
   const isState = path === '/state';
   if (body && (!isState || typeof body.version === 'number')) return body;

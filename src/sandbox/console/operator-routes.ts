@@ -26,10 +26,10 @@ import { recordedTest } from './recorded-test.ts';
 import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
 
-/** Creates a page; `undefined` if nothing has this id. */
+/** Creates a page; `undefined` if the id does not exist. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
 
-/** Adds the pages of the operator, and all that needs the token of the run. */
+/** Adds the pages of the operator and everything else that needs the token of the run. */
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
   const { service, recorder, operators, sandbox } = console;
   const pages: Readonly<Record<string, OperatorPage>> = {
@@ -70,8 +70,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const source = recordedTest(recorder.recordingUntil(req.query('until')), options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
-  // Serve the file from the console's origin: a browser downloads only from the page's origin, and no page contains the
-  // signature of a file.
+  // Serve the file from the console's origin: browsers save files only from the origin of the page, and no page may
+  // contain the signature of a file.
   app.get('/results/:id/:file', ({ req, notFound }) => {
     const results = service.state.results.get(Number(req.param('id')));
     if (!results?.streams.some((stream) => req.param('file') === `${stream}.csv`)) return notFound();
@@ -88,8 +88,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
 }
 
 /**
- * Returns the page for an id of a request, an event or a resource (`audience:5`), for an idempotency key, or for a part of the name
- * of a resource or an endpoint; otherwise a search in the requests.
+ * Returns the address of the page for the id of a request, an event or a resource (`audience:5`), for an idempotency key,
+ * or for a part of the name of a resource or an endpoint. For other texts, returns a search in the requests.
  */
 function find(console: ConsoleContext, query: URLSearchParams): string {
   const { service } = console;
@@ -124,8 +124,8 @@ const NO_TOKEN: Page = {
 };
 
 /**
- * Keeps a session in a cookie and leaves the token out of the address. Not by a redirect: if the link was on a page of another
- * site, the browser would not send the cookie.
+ * Stores a session in a cookie, and removes the token from the address. Uses no redirect: if another site linked to this
+ * page, the browser would not send the cookie with the redirected request.
  */
 function openConsole(context: Context<Env>, cookie: string) {
   context.header('set-cookie', cookie);

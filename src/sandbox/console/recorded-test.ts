@@ -7,7 +7,7 @@ import { base64Of, decode, readRequest } from './request-source.ts';
 import { FORBIDDEN_METHODS } from './resend.ts';
 import { TestSecrets } from './test-secrets.ts';
 
-/** Options to repeat in the test. The others are part of the state, or do not affect responses. */
+/** Options that the test repeats. The other options are part of the state, or do not affect responses. */
 const KEPT_OPTIONS = [
   'contract',
   'jobs',
@@ -18,7 +18,7 @@ const KEPT_OPTIONS = [
 /** Origin of the storage of a sandbox that does not listen. */
 const STORAGE = 'https://storage.sandbox.invalid';
 
-/** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
+/** Statuses that depend on the connection: a missing length, an unknown `Host`. */
 const NOT_REPEATED: readonly number[] = [411, 421];
 
 const MAX_FILE = 2 ** 26;
@@ -47,7 +47,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 import { expect, test } from 'vitest';
 
 test(${literal(`the session of ${new Date(startedAt).toISOString()}`)}, { timeout: 120_000 }, async () => {
-  /** Statuses of the receivers of webhooks, by URL and event; 0 for no response. */
+  /** Response statuses of webhook receivers, by URL and event; 0 for no response. */
   const receivers: Record<string, number[]> = ${literal(Object.fromEntries(receivers))};
   const sandbox = createSandbox({
     state,
@@ -60,16 +60,16 @@ ${settings.join('')}    async deliver(request) {
     },
   });
 ${writer.secrets.constants()}  const start = sandbox.now();
-  /** Moves the clock to a time, in milliseconds since the start. */
+  /** Moves the clock to a time in milliseconds since the start. */
   const at = (ms: number) => sandbox.advance(Math.max(0, start + ms - sandbox.now()));
-  /** Sends a request; returns its status, 0 if the connection is cut. */
+  /** Sends a request. Returns the status of the response; 0 if the connection was cut. */
   const send = async (url: string, init: RequestInit) => {
     const response = await sandbox.fetch(url, { redirect: 'manual', ...init }).catch(() => undefined);
     return response?.status ?? 0;
   };
-  /** Resolves when the requests that were sent have begun. */
+  /** Resolves when the sandbox has received the requests that were sent. */
   const begun = () => new Promise((resolve) => setTimeout(resolve, 5));
-  /** Returns a file of a size and a number of lines. */
+  /** Returns a file with a size and a number of lines. */
   const file = (size: number, lines: number) => new Blob(['x'.repeat(size - lines), '\\n'.repeat(lines)]);
 
 ${lines.join('')}  await sandbox.close();
@@ -96,7 +96,7 @@ class StepWriter {
   readonly #startedAt: number;
   readonly #storageUrl: string;
   readonly secrets = new TestSecrets();
-  /** Requests in flight, each with the code that awaits it. */
+  /** Requests in flight, with the code that awaits each of them. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
 
@@ -120,14 +120,14 @@ class StepWriter {
       return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
     }
     lines.push(...this.#at(started.time));
-    // A step that began during the request has a number between the two numbers of the request.
+    // A step that began during the request has a number between the numbers of the start and the end of the request.
     if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
     const name = `request${index + 1}`;
     this.#pending.push({ ...ended, code: `  expect(await ${name}).toBe(${status});\n` });
     return [...lines, `  const ${name} = ${call};\n  await begun();\n`];
   }
 
-  /** Returns the lines that await the requests which have not ended. */
+  /** Returns the lines that await the requests in flight. */
   end(): string[] {
     return this.#endBefore(Number.POSITIVE_INFINITY);
   }
@@ -184,7 +184,7 @@ const bodySource = (body: string | Uint8Array = ''): string | object =>
     ? body
     : expression(`Uint8Array.from(atob('${base64Of(body)}'), (character) => character.charCodeAt(0))`);
 
-/** A consent of a logged-in session: its cookie is valid in that session only. */
+/** The consent form of a logged-in session, whose cookie is valid only in that session. */
 function consentSource({ entry, url, body }: HandledRequest): string | undefined {
   const isConsent = entry.path === '/oauth/authorize' && entry.status === 303 && body;
   if (!isConsent || entry.account === undefined || !decode(body)?.includes('decision=allow')) return undefined;

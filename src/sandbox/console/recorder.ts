@@ -8,11 +8,11 @@ import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
 export interface KeptRequest extends HandledRequest {
-  /** `true` if its body was too long or, of a read, has been dropped. */
+  /** `true` if the body was too long, or if the recorder has dropped the body of a read. */
   readonly isBodyDropped?: boolean;
 }
 
-/** A request, or a call of the sandbox's methods, with its start and, for a request, its end. */
+/** A request or a call of a method of the sandbox, with the number of its start and, for a request, of its end. */
 export type Step =
   | { readonly started: Moment; readonly ended: Moment; readonly request: KeptRequest }
   | { readonly started: Moment; readonly call: string };
@@ -22,14 +22,14 @@ export interface Recording {
   readonly startedAt: number;
   readonly limits: SandboxLimits;
   readonly faults: readonly ActiveFault[];
-  /** In the order in which they began. */
+  /** The steps, in the order of their starts. */
   readonly steps: readonly Step[];
-  /** Statuses of webhook receivers, by URL and id of the event, in the order of the attempts; 0 if there was no response. */
+  /** Response statuses of webhook receivers, by URL and event id, in the order of the attempts; 0 for no response. */
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   readonly isFull: boolean;
 }
 
-/** Maximum number and approximate bytes of recorded steps, and of requests with details. */
+/** Maximum number and approximate size in bytes of recorded steps, and of requests with details. */
 const MAX_STEPS = 10_000;
 const MAX_BYTES = 2 ** 24;
 
@@ -37,10 +37,10 @@ const MAX_BYTES = 2 ** 24;
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;
-  /** The latest requests, oldest first, within the bounds. */
+  /** The latest requests, oldest first, within these limits. */
   readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
-  /** Reads with a body. Their bodies are dropped first, because another read returns them again. */
+  /** Reads with a body. The recorder drops their bodies first, because another read returns the same data. */
   readonly #reads = new Set<string>();
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
@@ -78,14 +78,14 @@ export class Recorder {
 
   get recording(): Recording {
     const { steps } = this.#recording;
-    // Requests and calls are added when they have ended.
+    // Requests and calls are added when they end.
     return {
       ...this.#recording,
       steps: steps.toSorted((a, b) => a.started.order - b.started.order),
     };
   }
 
-  /** Returns the recording up to a request, or all of it if that request is not one of its steps. */
+  /** Returns the recording up to a request. If the request is not one of the steps, returns the whole recording. */
   recordingUntil(id: string | undefined): Recording {
     const { recording } = this;
     const last = recording.steps.findLastIndex((step) => 'request' in step && step.request.entry.id === id);
@@ -103,7 +103,7 @@ export class Recorder {
   /** Returns the details of a logged request; `undefined` if the recorder has dropped them. */
   find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
-    // After a restore, the service uses ids again.
+    // After a restore, the service issues the same ids again.
     return handled?.entry === entry ? handled : undefined;
   }
 
@@ -170,7 +170,7 @@ export class Recorder {
 const withinBounds = (handled: HandledRequest): KeptRequest =>
   handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
-/** Approximate size of a request without its texts, in bytes. */
+/** Approximate size in bytes of a request without its texts. */
 const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {

@@ -3,13 +3,13 @@ const HIDDEN = '…';
 const SECRET =
   /pass(?:word|wd|phrase|code)|secret|token|credential|(?:api|access|private|account|master|shared|ssh)key|signature|auth|cookie|codeverifier|^(?:code|current|jwt|pat|pin|sas|sig|pwd)$/;
 
-/** Exceptions: names of addresses and kinds, and headers of responses. */
+/** Exceptions: fields that contain addresses or kinds, and headers of responses. */
 const HARMLESS = /(?:endpoint|types?|supported|methods?|servers?|algorithm)$|^(?:author(?!iz)|accesscontrol|wwwauth)/;
 
-/** Tokens and secrets of the sandbox, wherever they are. */
+/** Tokens and secrets of the sandbox, anywhere in a text. */
 const OWN = /\b(\d+\||rt_|whsec_)[A-Za-z0-9]{16,}/g;
 
-/** Returns whether a field, a parameter or a header of this name holds a credential, in whatever style it is written. */
+/** Returns whether a field, a parameter or a header with this name, in any style of spelling, contains a credential. */
 export function isSecret(name: string): boolean {
   const plain = decodeName(name)
     .toLowerCase()
@@ -17,7 +17,7 @@ export function isSecret(name: string): boolean {
   return SECRET.test(plain) && !HARMLESS.test(plain);
 }
 
-/** Decodes escaped letters: `%70` in an address, `\u0070` in JSON. */
+/** Decodes escaped letters, such as `%70` in an address or `\u0070` in JSON. */
 function decodeName(name: string): string {
   const plain = name.replaceAll(/\\u([\da-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   try {
@@ -51,7 +51,7 @@ export function redactBody(body: string): string {
   }
 }
 
-/** An integer stays where it is the status: `code` of an envelope is one. Whether a field is set is not a secret. */
+/** Hides the values of secret fields. Keeps numbers in `code`, because an envelope has its status there, and booleans, which are no secrets. */
 function hideField(name: string, value: unknown): unknown {
   if (isSecret(name) && !(name === 'code' && typeof value === 'number') && typeof value !== 'boolean') return HIDDEN;
   return typeof value === 'string' ? redactText(value) : value;
@@ -64,10 +64,10 @@ function hideField(name: string, value: unknown): unknown {
 const NAME =
   /^content-disposition:([^\r\n]*)\r?\n(?:[^\r\n]+\r?\n){0,5}\r?\n|(?<![\w.%$[\]-])(?=((?:[\w.%$[\]-]|\\u[\da-f]{4})+))\2(?:\\*["']|&quot;|&#34;)?\s*[:=]\s*/gim;
 
-/** How often a value is decoded that may contain other fields. */
+/** Maximum number of times that a value is decoded because it may contain other fields. */
 const MAX_DEPTH = 2;
 
-/** Hides the values of secret fields in a string that is not complete JSON: a form, a query, half of a body. */
+/** Hides the values of secret fields in a string that is not complete JSON, such as a form, a query or half of a body. */
 export const redactText = (text: string): string => hideFields(text, isSecret).replaceAll(OWN, `$1${HIDDEN}`);
 
 export function hideFields(text: string, hides: (name: string) => boolean, depth = 0): string {
@@ -99,7 +99,7 @@ function endOfPart(text: string, start: number, boundary: string | undefined): n
   return end < 0 ? text.length : end;
 }
 
-/** Returns the end of a value: of a string, of an object or an array with all they hold, of a plain text; of the text, if it is cut. */
+/** Returns the end of a value: a string, an object, an array or plain text. If the value is cut off, returns the end of the text. */
 function endOfValue(text: string, start: number): number {
   const [quote] = /^(?:\\*["']|&quot;|&#34;)/.exec(text.slice(start, start + 12)) ?? [];
   if (quote !== undefined) return endOfString(text, start + quote.length, quote);

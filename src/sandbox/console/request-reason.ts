@@ -40,7 +40,7 @@ export function reasonLine(entry: LogEntry): Content {
   return why ?? (replayed ? 'Replayed: the stored response of its idempotency key' : '');
 }
 
-/** Returns a note with the reason: until when it stands, and what can be done about it. */
+/** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
 export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
   const recorded: HandledRequest | undefined = console.recorder.find(entry);
@@ -125,7 +125,7 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
 }
 
-/** Returns what the attempt gets, and the next request with its key; without one, what the client does. */
+/** Returns which error the attempt throws, and a link to the next request with the same key. If there is none, returns what the client does. */
 function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
   const { status, why = '', fault = '', idempotencyKey: key } = entry;
   const isLost = status === 0 || status >= 500 || isHalf(fault);
@@ -137,14 +137,14 @@ function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
   );
   if (key !== undefined && again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
-    return html`This attempt gets ${gets}. It was sent again with its key: ${link}, ${again.status || 'no response'}.`;
+    return html`This attempt gets ${gets}. The client sent the request again with the same key: ${link}, ${again.status || 'no response'}.`;
   }
-  const waits = status === 429 ? 'waits for Retry-After and sends it again, or ' : '';
-  const retries = isLost ? 'sends it again if that is safe, or ' : waits;
+  const waits = status === 429 ? 'waits for Retry-After and sends the request again, or ' : '';
+  const retries = isLost ? 'sends the request again if that is safe, or ' : waits;
   return html`Your client ${retries}gets ${gets}${outcome(entry, isLost ? 'unknown' : 'refused')}.`;
 }
 
-/** Returns a sentence if a request names a resource that its account cannot see. */
+/** Returns a sentence if the requested resource belongs to another account. */
 function otherAccount(console: ConsoleContext, entry: LogEntry): string {
   const other = namedBy(console, entry)
     .map((id) => findResource(console.service, id))

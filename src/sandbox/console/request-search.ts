@@ -6,7 +6,7 @@ import { decode } from './request-source.ts';
 import { chosenAccount } from './shown-accounts.ts';
 import { count, counted } from './words.ts';
 
-/** Ids in a path, and in fields of a JSON body such as `audience_id`. */
+/** Ids in a path, and in fields such as `audience_id` of a JSON body. */
 const IN_PATH = /\/(\d+)(?=\/|$)/g;
 const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
 
@@ -20,7 +20,7 @@ export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry):
   return [...path.matchAll(IN_PATH), ...(body ?? '').matchAll(IN_BODY)].map(([, id]) => Number(id));
 }
 
-/** Returns a text with the number of requests that a search could not read; an empty string if there is none. */
+/** Returns a text with the number of requests whose bodies a search could not read; an empty string if there are none. */
 export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
@@ -55,7 +55,7 @@ export function findRequests(console: ConsoleContext, query: URLSearchParams): r
   );
 }
 
-/** Tests for words with a field: `status:429`, `path:/usage`, `id:40` of a resource. Words are in small letters. */
+/** Tests for words with a field, such as `status:429`, `path:/usage`, or `id:40` of a resource. Words are in lower case. */
 const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: ConsoleContext) => boolean>> = {
   status: ({ status }, value) => String(status).startsWith(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
@@ -89,7 +89,7 @@ function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
 }
 
 function valuesOf(body: string): readonly unknown[] {
-  // An error of the parser for each request without a body would take most of the time of a search.
+  // Skip empty bodies: a parser error for each of them would take most of the time of a search.
   if (body === '') return [];
   try {
     const values: unknown[] = [];
@@ -103,5 +103,5 @@ function valuesOf(body: string): readonly unknown[] {
   }
 }
 
-/** Returns the values of an object as a string that a search finds, without the names of its fields. */
+/** Returns the values of an object, without the names of its fields, as a searchable string. */
 export const valueText = (value: object): string => valuesOf(JSON.stringify(value)).join(' ');

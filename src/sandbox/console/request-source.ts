@@ -3,19 +3,19 @@ import type { HandledRequest } from '../service.ts';
 
 /** Replaces the credentials of a request that is written as source code. */
 export interface Concealer {
-  /** Returns what stands for the value of a field; `undefined` if it is no credential. */
+  /** Returns the replacement for the value of a field; `undefined` if the value is no credential. */
   field(name: string, value: unknown): string | undefined;
-  /** Returns what stands for the value of a header; `undefined` leaves it out. */
+  /** Returns the replacement for the value of a header; `undefined` to omit the header. */
   header(name: string, value: string): string | object | undefined;
-  /** Returns other text without the credentials in it. */
+  /** Replaces the credentials in other text. */
   text(text: string): string;
 }
 
-/** Headers that are left out, because every client sends its own. */
+/** Headers that the code omits, because every HTTP client sets them itself. */
 const LEFT_OUT =
   /^(?:host|connection|content-length|user-agent|accept-(?:encoding|language)|transfer-encoding|origin|referer|x-forwarded-for|cookie|sec-.*)$/;
 
-/** Returns what is needed to send a request again, without its credentials. A body that is not text stays as it is. */
+/** Returns the parts of a request that are needed to send it again, without credentials. Leaves binary bodies unchanged. */
 export function readRequest({ url, headers, body }: HandledRequest, by: Concealer) {
   const { origin, pathname, search } = new URL(url);
   const shown = [...headers].flatMap(([name, value]) => {
@@ -30,7 +30,7 @@ export function readRequest({ url, headers, body }: HandledRequest, by: Conceale
   };
 }
 
-/** Returns a body without credentials; JSON that contains none stays as it is, byte for byte. */
+/** Replaces the credentials in a body. Leaves JSON without credentials unchanged, byte for byte. */
 function concealBody(body: string, by: Concealer): string {
   const conceal = (name: string, value: unknown): unknown =>
     by.field(name, value) ?? (typeof value === 'string' ? by.text(value) : value);
@@ -63,7 +63,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
 export const base64Of = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 
-/** The operations. Paths without a parameter come first, because `index` is no id. */
+/** The operations. Paths without parameters come first, so that `index` is not read as an id. */
 const OPERATIONS = Object.entries(operations).sort(
   ([, one], [, other]) => Number(one.path.includes('{')) - Number(other.path.includes('{')),
 );

@@ -9,16 +9,17 @@ export interface SentRequest {
 
 const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
-export const BODY_NOT_KEPT = 'It cannot be sent again: its body was a file or too long, and is not kept';
+export const BODY_NOT_KEPT =
+  'The request cannot be sent again: its body was a file or too long, so the sandbox did not keep it';
 
 /** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
-/** Returns whether all that a request sent is kept: a read has no body. */
+/** Returns whether the recorder has kept everything that the request sent. A read has no body. */
 export const isComplete = ({ file, isBodyDropped, entry }: KeptRequest): boolean =>
   !file && (!isBodyDropped || entry.method === 'GET');
 
-/** Sends a request of the log again: with its token, its body and its idempotency key, or with a new key. */
+/** Sends a logged request again, with the same token and body, and with the same idempotency key or a new one. */
 export async function resend(console: ConsoleContext, id: string, withNewKey: boolean): Promise<SentRequest> {
   const { state } = console.service;
   const find = (wanted: string) => state.log.find((entry) => entry.id === wanted);

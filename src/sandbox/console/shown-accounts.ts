@@ -6,7 +6,7 @@ import { select } from './forms.ts';
 import type { Html } from './html.ts';
 import type { Owner } from './objects.ts';
 
-/** Returns the account that the filter of the pages names; `undefined` for all. */
+/** Returns the account of the account filter; `undefined` for all accounts. */
 export const chosenAccount = (
   { service: { state } }: ConsoleContext,
   query: URLSearchParams,

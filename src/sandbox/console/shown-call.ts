@@ -5,7 +5,7 @@ import { isSecret, redactBody, redactText } from './redact-request.ts';
 /** Returns the TypeScript of a call, as {@link shownCall} does, as a statement. */
 export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
 
-/** Returns a call in source code without credentials, which are variables of the environment, and without states, which are long. */
+/** Returns a call as TypeScript. Replaces credentials with environment variables, and a state with a variable, because states are long. */
 export function shownCall(method: string, args: readonly unknown[]): string {
   const name = method.endsWith('.changePassword') ? 'password' : '';
   return callSource(
@@ -16,7 +16,7 @@ export function shownCall(method: string, args: readonly unknown[]): string {
 
 export const shownFields = <T extends object>(fields: T): T => JSON.parse(redactBody(JSON.stringify(fields)));
 
-/** Returns a value with variables in place of credentials: of a field with all that it holds. */
+/** Replaces the credentials in a value, including nested values, with variables. */
 function hide(value: unknown, name: string): unknown {
   // Whether a field is set is not a secret.
   if (isSecret(name) && value !== undefined && typeof value !== 'boolean')

@@ -9,8 +9,8 @@ const OWN =
 const isPartner = (name: string): boolean => isSecret(name) && !OWN.test(name);
 
 /**
- * Puts placeholders in place of credentials of others, such as a delivery partner, and constants in place of `Authorization`. Equal
- * credentials get the same one, so that a test repeats them where the session did.
+ * Replaces credentials of other services, such as a delivery partner, with placeholders, and `Authorization` values with constants.
+ * Equal credentials get the same replacement, so that the test repeats them as the session did.
  */
 export class TestSecrets implements Concealer {
   readonly #placeholders = new Map<string, string>();
@@ -18,7 +18,7 @@ export class TestSecrets implements Concealer {
   readonly #authorizations = new Map<string, string>();
 
   field(name: string, value: unknown): string | undefined {
-    // An empty value is not a credential, and is refused.
+    // An empty value is not a credential: the service refuses it.
     if (!isPartner(name) || value === '' || value === null) return undefined;
     return nameIn(this.#placeholders, JSON.stringify(value), 'credential-');
   }
@@ -37,7 +37,7 @@ export class TestSecrets implements Concealer {
   }
 }
 
-/** Returns the name of a value, which it gets when it comes first. */
+/** Returns the name of a value. Creates the name when the value first occurs. */
 function nameIn(names: Map<string, string>, value: string, prefix: string): string {
   const name = names.get(value) ?? `${prefix}${names.size + 1}`;
   names.set(value, name);

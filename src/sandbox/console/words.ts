@@ -1,7 +1,7 @@
-/** Returns text without characters that change the text direction, for places that cannot isolate a part. */
+/** Removes the characters that change the text direction, for places that cannot isolate a text. */
 export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
 
-/** Returns code in which the characters that change the direction are written as JSON and TypeScript escape them. */
+/** Escapes the characters that change the text direction in code, as JSON and TypeScript do. */
 export const withEscapes = (code: string): string =>
   code.replaceAll(
     /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
@@ -10,7 +10,7 @@ export const withEscapes = (code: string): string =>
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Returns a date as people write it, UTC; of the same year as `now`, without the year. */
+/** Returns a date in words, in UTC. Omits the year if it is the year of `now`. */
 export function dateText(time: number, now?: number): string {
   const date = new Date(time);
   const year = date.getUTCFullYear();
@@ -18,10 +18,10 @@ export function dateText(time: number, now?: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${isSame ? '' : ` ${year}`}`;
 }
 
-/** Returns a time of day, UTC. Every page cuts it off: a second begins at its first millisecond. */
+/** Returns a time of day in UTC. Every page truncates times to seconds. */
 export const clockText = (time: number, digits = 8): string => new Date(time).toISOString().slice(11, 11 + digits);
 
-/** Returns a time of the service, such as `2026-06-15 09:30:00`, in milliseconds; `undefined` if there is none. */
+/** Parses a time of the service, such as `2026-06-15 09:30:00`. Returns milliseconds; `undefined` if there is no time. */
 export const serviceTime = (value: unknown): number | undefined =>
   typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
 
@@ -59,6 +59,6 @@ export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Returns a number of things, such as "1 job" and "2 jobs". */
+/** Returns a number with its noun, such as "1 job" or "2 jobs". */
 export const counted = (value: number, one: string, several = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : several}`;

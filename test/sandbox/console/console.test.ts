@@ -502,7 +502,7 @@ describe('the pages', () => {
       headers,
     ).catch(() => {});
     const shown = textOf(await page('/requests/req_1'));
-    expect(shown).toContain('Your client sends it again if that is safe, or gets a ConnectionError');
+    expect(shown).toContain('Your client sends the request again if that is safe, or gets a ConnectionError');
     expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
     expect(shown).toContain(text ?? 'ConnectionError.');
   });

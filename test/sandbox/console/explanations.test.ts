@@ -6,8 +6,8 @@ const mainOf = (page: string): string => page.split('<main')[1] ?? '';
 
 describe('the page of a request', () => {
   it.each([
-    ['cut', { cut: 'after' }, 'This attempt gets a ConnectionError. It was sent again with its key: req_2, 200.'],
-    ['5xx', { status: 503 }, 'This attempt gets a ServerError. It was sent again with its key: req_2, 200.'],
+    ['cut', { cut: 'after' }, 'This attempt gets a ConnectionError. The client sent the request again with the same key: req_2, 200.'],
+    ['5xx', { status: 503 }, 'This attempt gets a ServerError. The client sent the request again with the same key: req_2, 200.'],
   ] as const)(
     'leads from a lost response (%s) to the retry, and the retry to what was created',
     async (_, rule, text) => {
@@ -16,7 +16,7 @@ describe('the page of a request', () => {
       const key = { 'idempotency-key': 'k' };
       const create = () => api('POST', '/api/v2/audiences/create', { name: 'Once' }, key).catch(() => undefined);
       await create();
-      expect(textOf(await page('/requests/req_1'))).toContain('sends it again if that is safe, or gets a ');
+      expect(textOf(await page('/requests/req_1'))).toContain('sends the request again if that is safe, or gets a ');
       await create();
       expect(textOf(await page('/requests/req_1'))).toContain(text);
       expect(await page('/requests/req_1')).toContain('href="/requests/req_2"');

@@ -40,7 +40,7 @@ function show(fresh: Document): void {
   }
 }
 
-/** Shows what has changed, or why it cannot be shown. */
+/** Shows the changes, or the reason why the page cannot be updated. */
 export async function refresh(): Promise<void> {
   const response = await fetch(location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
@@ -86,10 +86,10 @@ function listen(report: () => void): Promise<void> {
         });
       const onEnd = async (): Promise<void> => {
         report();
-        // A hidden page finds out, too, why its stream has ended.
+        // A hidden page must also learn why its stream has ended.
         await refresh();
         endIfEnded();
-        // A browser does not retry a stream that was refused.
+        // Browsers do not retry a refused stream.
         if (events.readyState === EventSource.CLOSED && !isEnded()) setTimeout(open, RETRY_MS);
       };
       events.addEventListener('error', () => void onEnd());
@@ -112,7 +112,7 @@ export function follow(): void {
   channel.addEventListener('message', () => void update());
   document.addEventListener('visibilitychange', () => void update());
   const report = (): void => channel.postMessage('');
-  // Web Locks are missing on a page that is not on loopback.
+  // Pages that are not on loopback have no Web Locks.
   if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
   else void listen(report);
 }

@@ -12,7 +12,7 @@ runClocks();
 addForms();
 follow();
 
-/** Lets buttons with `data-copy` (the id of an element) or `data-text` copy; they say so for two seconds, also to screen readers. */
+/** Makes buttons with `data-copy` (the id of an element) or `data-text` copy, and confirm this for two seconds, also to screen readers. */
 function addCopy(): void {
   const said = make('p', '', 'sr');
   said.setAttribute('role', 'status');
@@ -22,7 +22,7 @@ function addCopy(): void {
     if (!pressed) return;
     const { text, copy = '' } = pressed.dataset;
     const value = text ?? document.getElementById(copy)?.textContent ?? '';
-    // `clipboard` is missing on a page that is not on loopback.
+    // Pages that are not on loopback have no `clipboard`.
     const isCopied = await navigator.clipboard?.writeText(value.trim()).then(
       () => true,
       () => false,

@@ -4,10 +4,10 @@ import { closest, find, make } from './dom.ts';
 import { refresh } from './live.ts';
 import { notify } from './notices.ts';
 
-/** Returns the fields of a form with the types of their inputs; empty ones and disabled ones are left out. */
+/** Returns the fields of a form, with the types of their inputs. Omits empty and disabled fields. */
 function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
-  // Fields of every kind have these properties.
+  // Form fields of every kind have these properties.
   for (const element of form.elements as Iterable<HTMLInputElement>) {
     const { name, value, type, checked, dataset, disabled } = element;
     const isOther = type === 'file' || disabled || (element.matches('button') && element !== button);
@@ -71,7 +71,7 @@ function showResult(result: Readonly<Record<string, unknown>>): void {
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
 }
 
-/** Sends a form, and returns the result; `undefined` after an error, which the form then shows. */
+/** Sends a form, and returns the result. After an error, shows the error and returns `undefined`. */
 async function send(
   form: HTMLFormElement,
   action: string,
@@ -88,7 +88,7 @@ async function send(
     showError(form, String(result?.message ?? 'The sandbox does not respond.'), result?.field);
     return undefined;
   }
-  // Skip this if somebody has typed meanwhile.
+  // Do not reset the form if the user has typed meanwhile.
   if ((await bodyOf(form, button)) === body) form.reset();
   const then = form.closest<HTMLElement>('[data-then]')?.dataset.then;
   if (then !== undefined) history.replaceState(null, '', then);
