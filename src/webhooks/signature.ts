@@ -3,7 +3,7 @@ import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 
 /** Decoded signature header (specification, "Signature"). */
 export interface SignatureHeader {
-  /** Signed time in Unix seconds. */
+  /** Signed timestamp, in Unix seconds. */
   readonly timestamp: number;
   /** The `v1` values, in lower case. */
   readonly signatures: readonly string[];
