@@ -76,6 +76,8 @@ export interface AdminCall {
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
+  /** Called before a task runs. */
+  readonly onTask?: (task: Task) => void;
   readonly onJob?: (change: JobChange) => void;
   readonly onCall?: (call: AdminCall) => void;
   readonly onChange?: () => void;
@@ -122,6 +124,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     for (const observer of observers) observer.onChange?.();
   };
   const clock = new Clock<Task>(mode, Number(start), (task) => {
+    for (const observer of observers) observer.onTask?.(task);
     runTask(service, task);
     changed();
   });

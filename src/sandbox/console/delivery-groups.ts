@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
-import type { Company } from '../state.ts';
+import type { Company, Endpoint } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { foreign } from './html.ts';
 import type { Lane, Mark } from './tracks.ts';
@@ -45,11 +45,19 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const latest = attempts.at(-1);
   if (!first || !latest) return [];
   const { event, delivery } = first;
-  const { endpoint } = event;
-  const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
   const { retryAt: next = 0 } = latest.delivery;
-  const retryAt = isReachable && next > now ? next : undefined;
+  const retryAt = receives(event.endpoint) && next > now ? next : undefined;
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
+}
+
+export const isDeleted = (endpoint: Endpoint): boolean => !endpoint.creator.company.endpoints.includes(endpoint);
+
+const receives = (endpoint: Endpoint): boolean => endpoint.is_active && !isDeleted(endpoint);
+
+/** Returns the names of the endpoints that a redelivery of an event reaches. */
+export function receiversOf({ webhooks }: Service, event: string): string {
+  const endpoints = webhooks.attempts.flatMap((one) => (one.event.id === event ? one.event.endpoint : []));
+  return [...new Set(endpoints.filter(receives))].map(({ name }) => name || 'no name').join(', ');
 }
 
 function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
@@ -57,6 +65,8 @@ function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliverySta
   if (retryAt !== undefined) return 'waiting';
   return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
 }
+
+export const hasFailed = ({ state }: DeliveryGroup): boolean => state === 'exhausted' || state === 'stopped';
 
 /** Words for the states, the same on the tabs, in the rows and in the navigation. */
 export const STATES = {

@@ -1,8 +1,9 @@
 import type { JobChange } from '../jobs.ts';
-import type { Service } from '../service.ts';
+import type { Service, Task } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { describe } from './due-tasks.ts';
 import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
@@ -13,14 +14,14 @@ export interface StatusChange extends JobChange {
 
 export interface HappenedAt {
   readonly at: number;
-  readonly what: 'jobs' | 'deliveries' | 'endpoints';
-  /** Kind and id of the job, or name of the endpoint. */
+  readonly what: 'jobs' | 'deliveries' | 'endpoints' | 'tasks';
+  /** Kind and id of the job, name of the endpoint, or kind of the task. */
   readonly subject: string;
   /** What happened to which resource. */
   readonly description: string;
-  readonly href: string;
+  readonly href: string | undefined;
   readonly owner: Owner | undefined;
-  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed';
+  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed' | 'done';
 }
 
 export interface Advance {
@@ -44,6 +45,7 @@ export class History {
     this.#service = service;
     this.#from = service.clock.now();
     service.observers.add({
+      onTask: (task) => this.#addTask(task),
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
       onCall: ({ method, args: [id] }) => method === 'sandbox.webhooks.resume' && this.#addResume(id),
@@ -94,6 +96,14 @@ export class History {
     const owner = findResource(this.#service, id)?.account;
     const description = `The job of ${resourceText(this.#service, id) || subject}`;
     this.#add({ at, what: 'jobs', subject, description, href: `/resources/${id}`, owner, result: outcome });
+  }
+
+  /** Adds what has no result: a step of a job, a build of a schedule, or the end of an upload. */
+  #addTask(task: Task): void {
+    const due = task.type === 'delivery' || task.type === 'job-end' ? undefined : describe(this.#service, task);
+    if (!due) return;
+    const { lane: subject, description, href, owner } = due;
+    this.#add({ at: this.#service.clock.now(), what: 'tasks', subject, description, href, owner, result: 'done' });
   }
 
   #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
@@ -156,5 +166,5 @@ export function happenedText(advance: Advance): string {
       ([name, result]) => `${name} was ${result === 'disabled' ? 'switched off' : 'resumed'}`,
     ),
   ].filter(Boolean);
-  return parts.join(', ') || 'nothing was due';
+  return parts.join(', ') || (advance.events.length > 0 ? 'nothing ended' : 'nothing was due');
 }

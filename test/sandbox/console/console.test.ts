@@ -94,7 +94,7 @@ describe('the pages', () => {
     expect(await page('/faults')).toContain('href="/deliveries?state=waiting"');
     expect(textOf(await page('/deliveries?state=waiting'))).toMatch(/Failing 1.*1–1 of 1/s);
     await sandbox.advance(9 * 3_600_000);
-    expect(await navigation()).toMatch(/Deliveries1\D/);
+    expect(await navigation()).toContain('Deliveries1 failed');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(await navigation()).toContain('Deliveries1 off');
@@ -305,11 +305,15 @@ describe('the pages', () => {
     const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
-    expect(statuses).toEqual([[104, 107, 400, 404, 422, 499]]);
-    expect(text).toContain('A cohort ends with status 4 in place of 104, and with status 5 in place of the others.');
+    expect(statuses).toEqual([
+      [104, 107, 400, 404, 422, 499],
+      [4, 5],
+    ]);
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
+    for (const status of statuses[1] ?? [])
+      expect((await act('POST /api/jobs/next', { kind: 'cohort', status })).status).toBe(200);
   });
 
   it('jobs are listed with the newest first', async () => {
@@ -321,18 +325,18 @@ describe('the pages', () => {
     expect(rows).toEqual(ids.reverse());
   });
 
-  it('only what has used up its attempts is counted as exhausted', async () => {
+  it('a tab lists what has failed: it has used up its attempts, or its endpoint is paused', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0Not retried 1.*not retried/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Failed 1.*not retried/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
-    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
+    expect(textOf(await page('/deliveries'))).toContain('Failed 2');
+    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Failed 0/s);
   });
 
   it('an open delivery stays in the list when a redelivery changes its state', async () => {
@@ -342,12 +346,12 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
-    const open = `/deliveries?state=exhausted&event=${event}&to=${id}`;
+    const open = `/deliveries?state=failed&event=${event}&to=${id}`;
     expect(textOf(await page(open))).toContain('6 attempts failed, gave up.');
     status = 200;
     await act('POST /api/webhooks/redeliver', { event });
     await sandbox.advance(0);
-    expect(textOf(await page(open))).toMatch(/Gave up 0.*6 attempts failed, then delivered\./s);
+    expect(textOf(await page(open))).toMatch(/Failed 0.*6 attempts failed, then delivered\./s);
   });
 
   it.each([
@@ -607,8 +611,11 @@ describe('the pages', () => {
     expect(text).toContain('aria-label="90 completed, 1 due"');
     expect(text).toContain('aria-label="1 failed, 1 due"');
     const past = await page('/clock?list=past');
-    expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
+    expect(textOf(past)).toMatch(/Happened 182.*audience 93.*completed.*1–50 of 182/s);
     expect(past).toContain('href="/resources/93"');
+    expect(textOf(await page('/clock?list=past&q=reaches+93'))).toContain(
+      'Reaches 102 Building: audience 93 “Visitors”done',
+    );
     expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery attempt failed\./);
     const numbersOf = (shown: string, style: string) =>
@@ -691,7 +698,9 @@ describe('the pages', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toMatch(/endpoint \d+, Example Company, 19 of 20 gave up in a row/);
+    expect(textOf(await page('/deliveries'))).toMatch(
+      /, the last 19 events gave up: the service switches it off after 20/,
+    );
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const shown = await page('/deliveries');

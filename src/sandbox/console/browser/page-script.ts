@@ -1,3 +1,4 @@
+import { momentText } from '../words.ts';
 import { addDialogs } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
 import { follow } from './live.ts';
@@ -61,8 +62,7 @@ function runClocks(): void {
       const at = shownAt.get(clock) ?? performance.now();
       shownAt.set(clock, at);
       const { now, speed } = clock.dataset;
-      const time = Number(now) + (performance.now() - at) * Number(speed);
-      clock.textContent = new Date(time).toISOString().slice(11, 19);
+      clock.textContent = momentText(Number(now) + (performance.now() - at) * Number(speed));
     }
   };
   tick();

@@ -111,7 +111,7 @@ function eventList(
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
       isPast
-        ? 'Jobs that end, and attempts to deliver events, appear here.'
+        ? 'Jobs, attempts to deliver events, and what else was due appear here.'
         : 'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
     ),
   });
@@ -134,17 +134,20 @@ const RESULTS = {
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
   resumed: ['good', 'resumed'],
+  done: ['busy', 'done'],
 } as const;
 
 const HOUR_MS = 3_600_000;
 
 function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
-  const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
+  // The chart has the ends, without the steps before them.
+  const ended = happened.events.filter(({ result }) => result !== 'done');
+  const names = new Set([...ended.map(laneOf), ...due.map(({ lane }) => lane)]);
   if (names.size === 0) return '';
   const lanes = [...names].map((name) =>
     clockLane(
       name,
-      happened.events.filter((event) => laneOf(event) === name),
+      ended.filter((event) => laneOf(event) === name),
       due.filter(({ lane }) => lane === name),
     ),
   );
@@ -173,9 +176,9 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
   });
-  const results = [...Map.groupBy(happened, ({ result }) => RESULTS[result][1])].map(
-    ([text, same]) => `${count(same.length)} ${text}`,
-  );
+  // The last attempt failed, too.
+  const texts = happened.flatMap(({ result }) => (result === 'exhausted' ? ['failed', 'gave up'] : RESULTS[result][1]));
+  const results = [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`);
   const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
   return { name: laneName(name), label, marks: [...past, ...next] };
 }

@@ -6,6 +6,7 @@ import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
 import { addressOf, noMatch, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
+import { counted } from '../words.ts';
 
 const NO_ENDPOINTS = emptyState(
   'No webhook endpoints',
@@ -50,7 +51,9 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
   const signatures =
     previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
-  const failures = isFailing ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
+  const failures = isFailing
+    ? `, the last ${counted(consecutiveFailures, 'event')} gave up: the service switches it off after 20`
+    : '';
   return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
@@ -61,15 +64,14 @@ function stateBadge(endpoint: Endpoint): Html {
 }
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
-  const { id, name } = one;
-  return note('bad', html`<bdi>${name}</bdi> is switched off`, {
+  return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
     details: ['20 deliveries in a row failed all six attempts. It receives no events until you resume it.'],
-    actions: [
-      actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}` }),
-      html`<a href="${deliveriesTo(one, query, 'exhausted')}">Show what gave up</a>`,
-    ],
+    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show what failed</a>`],
   });
 }
+
+export const resume = ({ id, name }: Endpoint, style = ''): Html =>
+  actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}`, style });
 
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
 const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';

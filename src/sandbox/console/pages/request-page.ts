@@ -36,6 +36,8 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const isOtherBody = status === 409;
   const actions = recorded
     ? [
+        html`<button type="button" data-copy="curl">Copy as curl</button>`,
+        html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`,
         hasKey ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '') : '',
         resendForm('Send again', { id }, isOtherBody ? '' : 'primary'),
       ]
@@ -106,8 +108,7 @@ ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
-<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>, and files and other bytes from the current folder.
-<a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
+<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>, and files and other bytes from the current folder.</p>`;
 }
 
 /** Headers of the connection and of browsers, which do not help to explain a response. */
