@@ -10,7 +10,6 @@ import { counted } from './words.ts';
 
 const VERBS = {
   pause: 'is paused: events are not delivered to it',
-  resume: 'is active again',
   test: 'gets a test event',
   delete: 'is deleted',
 } as const;
@@ -30,9 +29,6 @@ function nameOf({ state }: Service, id: unknown): string {
   const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
   return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
 }
-
-const failedTo = (service: Service, id: unknown): number =>
-  groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group)).length;
 
 /** The method checks the kind. */
 const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as TokenKind;
@@ -74,20 +70,20 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     notice: ({ fields, service }) =>
       `The new secret of ${nameOf(service, fields.id)}. The previous one also signs for 24 hours.`,
   }),
-  ...(['pause', 'resume', 'test', 'delete'] as const).map((verb) =>
+  ...(['pause', 'test', 'delete'] as const).map((verb) =>
     action(`POST /webhooks/${verb}`, ['id'], {
       call: ({ sandbox }, fields) => callOf(sandbox.webhooks[verb], number(fields, 'id')),
-      respond: ({ fields: { id }, service }) =>
-        verb === 'resume' && failedTo(service, id) > 0
-          ? { id, link: [`/deliveries?state=failed&q=endpoint:${Number(id)}`, 'Show what failed'] }
-          : { id },
-      notice({ fields: { id }, service }) {
-        const left = verb === 'resume' ? failedTo(service, id) : 0;
-        const more = left > 0 ? ` The sandbox does not send ${counted(left, 'earlier event')} again by itself.` : '';
-        return `${nameOf(service, id)} ${VERBS[verb]}.${more}`;
-      },
+      notice: ({ fields: { id }, service }) => `${nameOf(service, id)} ${VERBS[verb]}.`,
     }),
   ),
+  action('POST /webhooks/resume', ['id'], {
+    call: ({ sandbox }, fields) => callOf(sandbox.webhooks.resume, number(fields, 'id')),
+    respond: ({ fields: { id } }) => ({ id, link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'] }),
+    notice({ fields: { id }, service }) {
+      const failed = groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group));
+      return `${nameOf(service, id)} is active again. ${counted(failed.length, 'earlier event')} failed.`;
+    },
+  }),
   action('POST /webhooks/redeliver', ['event'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
     notice: ({ fields: { event }, service }) =>

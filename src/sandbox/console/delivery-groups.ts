@@ -50,9 +50,8 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
 
-export const isDeleted = (endpoint: Endpoint): boolean => !endpoint.creator.company.endpoints.includes(endpoint);
-
-const receives = (endpoint: Endpoint): boolean => endpoint.is_active && !isDeleted(endpoint);
+/** Returns whether an endpoint is active, and has not been deleted. */
+export const receives = (one: Endpoint): boolean => one.is_active && one.creator.company.endpoints.includes(one);
 
 /** Returns the names of the endpoints that a redelivery of an event reaches. */
 export function receiversOf({ webhooks }: Service, event: string): string {

@@ -24,11 +24,6 @@ export interface HappenedAt {
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed' | 'done';
 }
 
-export interface Advance {
-  readonly from: number;
-  readonly events: readonly HappenedAt[];
-}
-
 /** Maximum number of jobs whose statuses are kept, and of events. */
 const MAX_KEPT = 10_000;
 
@@ -39,11 +34,9 @@ export class History {
   /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
-  #from: number;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#from = service.clock.now();
     service.observers.add({
       onTask: (task) => this.#addTask(task),
       onJob: (change) => this.#addChange(change),
@@ -57,12 +50,11 @@ export class History {
     this.#jobs.clear();
     this.#disabled.clear();
     this.#events = [];
-    this.#from = this.#service.clock.now();
   }
 
   /** The latest events since the console was opened. */
-  get all(): Advance {
-    return { from: this.#from, events: this.#events };
+  get all(): readonly HappenedAt[] {
+    return this.#events;
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -71,18 +63,15 @@ export class History {
   }
 
   /** Does something; returns its result, and what happened meanwhile. */
-  async during<T>(act: () => T): Promise<[Awaited<T>, Advance]> {
-    const from = this.#service.clock.now();
+  async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
     const seen = new Set(this.#events);
     const result = await act();
-    return [result, { from, events: this.#events.filter((event) => !seen.has(event)) }];
+    return [result, this.#events.filter((event) => !seen.has(event))];
   }
 
   #add(event: HappenedAt): void {
     this.#events.push(event);
-    if (this.#events.length <= MAX_KEPT) return;
-    this.#events.splice(0, MAX_KEPT / 2);
-    this.#from = this.#events[0]?.at ?? this.#from;
+    if (this.#events.length > MAX_KEPT) this.#events.splice(0, MAX_KEPT / 2);
   }
 
   #addChange(change: JobChange): void {
@@ -132,7 +121,7 @@ export class History {
 const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
   new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
 
-export function totalsOf({ events }: Advance) {
+export function totalsOf(events: readonly HappenedAt[]) {
   const number = (what: string, ...results: readonly string[]): number =>
     events.filter((event) => event.what === what && results.includes(event.result)).length;
   const completed = number('jobs', 'completed');
@@ -146,8 +135,8 @@ export function totalsOf({ events }: Advance) {
   };
 }
 
-export function happenedText(advance: Advance): string {
-  const { jobs, deliveries } = totalsOf(advance);
+export function happenedText(events: readonly HappenedAt[]): string {
+  const { jobs, deliveries } = totalsOf(events);
   const { succeeded, failed } = deliveries;
   const results = [
     [jobs.completed, 'completed'],
@@ -155,16 +144,16 @@ export function happenedText(advance: Advance): string {
     [jobs.failed, 'failed'],
   ] as const;
   const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));
-  const exhausted = advance.events.filter(({ result }) => result === 'exhausted').length;
+  const exhausted = events.filter(({ result }) => result === 'exhausted').length;
   const attempted = (number: number): string => counted(number, 'delivery attempt');
   const parts = [
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
     exhausted > 0 ? `${counted(exhausted, 'delivery', 'deliveries')} gave up` : '',
-    ...[...endpointResults(advance.events)].map(
+    ...[...endpointResults(events)].map(
       ([name, result]) => `${name} was ${result === 'disabled' ? 'switched off' : 'resumed'}`,
     ),
   ].filter(Boolean);
-  return parts.join(', ') || (advance.events.length > 0 ? 'nothing ended' : 'nothing was due');
+  return parts.join(', ') || (events.length > 0 ? 'nothing ended' : 'nothing was due');
 }

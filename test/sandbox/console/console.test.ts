@@ -617,7 +617,6 @@ describe('the pages', () => {
       'Reaches 102 Building: audience 93 “Visitors”done',
     );
     expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
-    expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery attempt failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
         Number(number),

@@ -8,10 +8,10 @@ import {
   type EndedAttempt,
   groupDeliveries,
   hasFailed,
-  isDeleted,
   isDelivered,
   MAX_ATTEMPTS,
   receiversOf,
+  receives,
   STATES,
 } from '../delivery-groups.ts';
 import { actionForm, advanceBy, opener } from '../forms.ts';
@@ -159,10 +159,8 @@ function detail(service: Service, group: DeliveryGroup): Html {
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
 
-function offText(endpoint: Event['endpoint']): Html | '' {
-  if (isDeleted(endpoint)) return html` ${foreign(endpoint.name)} is deleted.`;
-  return endpoint.is_active ? '' : html` ${foreign(endpoint.name)} is not active: a redelivery does not reach it.`;
-}
+const offText = (endpoint: Event['endpoint']): Html | '' =>
+  receives(endpoint) ? '' : html` ${foreign(endpoint.name)} is not active: a redelivery does not reach it.`;
 
 type Event = DeliveryGroup['event'];
 
@@ -170,7 +168,7 @@ type Event = DeliveryGroup['event'];
 export function redeliver(service: Service, { id, endpoint }: Event, style = ''): readonly (Html | '')[] {
   const names = receiversOf(service, id);
   return [
-    endpoint.is_active || isDeleted(endpoint) ? '' : resume(endpoint, style),
+    endpoint.is_active ? '' : resume(endpoint, style),
     names === ''
       ? html`<button class="${style}" disabled>Redeliver</button>`
       : actionForm('POST /api/webhooks/redeliver', html`Redeliver to <bdi>${names}</bdi>`, {

@@ -41,10 +41,8 @@ const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): str
 const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
   html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
 
-function eventsText(events: readonly string[]): Content {
-  if (events.length === EVENT_TYPES.length) return 'all events';
-  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'no events';
-}
+const eventsText = (events: readonly string[]): Content =>
+  events.length === EVENT_TYPES.length ? 'all' : foreign(events.join(', '), 'none');
 
 function detailsOf(endpoint: Endpoint, now: number): Content {
   const { id, creator, previous, consecutiveFailures } = endpoint;
