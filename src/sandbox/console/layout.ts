@@ -67,8 +67,8 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
     const href = addressOf(path, query, { account: email, from: '' });
     return html`<li><a${attributesOf({ href, 'aria-current': email === chosen && 'true' })}>${text}</a></li>`;
   };
-  const [name = '', domain = ''] = chosen.split(/(?=@)/);
-  const shown = chosen === '' ? 'All accounts' : html`Account: ${name}<span class="far">${domain}</span>`;
+  const [name = '', domain = ''] = chosen.split(/(?<=@)/);
+  const shown = chosen === '' ? 'All accounts' : html`${name}<span class="far">${domain}</span>`;
   return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Filter: </span><span>${shown}</span></button>
 <div id="accounts-menu" class="pop" popover><h2>Show</h2><ul>${link('', 'All accounts')}
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;

@@ -64,7 +64,8 @@ describe('the pages', () => {
     expect(text).toContain('href="/requests?account=bo%40example.com"');
     expect(textOf(text)).toContain('Requests1');
     // While all are shown, a form asks for the account; one that names an account that does not exist shows all.
-    expect(await page('/accounts')).toContain('<select name="account"');
+    // The newest one comes first.
+    expect(await page('/accounts')).toMatch(/<select name="account"[^>]*><option value="bo@example.com"/);
     expect(await page(`/accounts?account=${bo.email}`)).toContain(
       `<input type="hidden" name="account" value="${bo.email}">`,
     );
@@ -191,6 +192,10 @@ describe('the pages', () => {
     expect(await linksOf(cohort)).toEqual([audience, lookalike, activation]);
     expect(await linksOf(audience)).toEqual([cohort, lookalike, activation]);
     expect(await linksOf(activation)).toEqual([cohort, audience]);
+    // Each is below what it was made of.
+    expect(await page(`/resources/${activation}`)).toMatch(
+      /Loyal(?:(?!<\/li>).)*<ul><li>(?:(?!<\/li>).)*Buyers(?:(?!<\/li>).)*<ul><li>.*Push/s,
+    );
     expect(await linksOf(other)).toEqual([]);
     expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once it is completed.');
 
@@ -627,6 +632,15 @@ describe('the pages', () => {
     // Within half an hour around now are the test and its next attempt.
     expect(numbersOf(await chart('?span=hour'), 'good mark')).toEqual([]);
     expect(numbersOf(await chart('?span=hour'), 'busy open')).toEqual([1]);
+  });
+
+  it('what was due appears under Happened, also the deletion of an upload', async () => {
+    const { act, api, page } = await startConsole();
+    await api('POST', '/api/v2/uploads/create', { kind: 'cohort' });
+    const [due = ''] = /Upload [^<]* is deleted/.exec(await page('/clock')) ?? [];
+    expect((await act('POST /api/clock/next')).data.notice).toMatch(/nothing ended; nothing is due\.$/);
+    expect(textOf(await page('/clock?list=past'))).toContain(`${due}done`);
+    expect(due).not.toBe('');
   });
 
   it('a delivery draws its attempts to scale, and the next one', async () => {

@@ -49,7 +49,8 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   const groups = groupDeliveries(service, companies);
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
   const hits = search(groups, query, textOf);
-  const segs = live('status', stateSegments(query, hits));
+  const tabs = TABS.map(([value, text, isListed]): Segment => [value, text, hits.filter(isListed).length]);
+  const segs = live('status', segments('State', PATH, query, 'state', tabs));
   return {
     title: 'Deliveries',
     content: [
@@ -60,11 +61,6 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
   };
-}
-
-function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[]): Html {
-  const tabs = TABS.map(([value, text, isListed]): Segment => [value, text, groups.filter(isListed).length]);
-  return segments('State', PATH, query, 'state', tabs);
 }
 
 const TABS = [

@@ -11,10 +11,6 @@ import { chosenAccount } from '../shown-accounts.ts';
 import { relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
-const outcomes = (...ids: readonly number[]) => ids.map((id) => [id, `${id} ${statusOf(id).name}`] as const);
-const OUTCOMES = outcomes(104, 107, 400, 404, 422, 499);
-const OF_COHORTS = outcomes(4, 5);
-
 type TimedJob = ReturnType<typeof timedJobs>[number];
 
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
@@ -71,16 +67,21 @@ export function endButton({ kind, id, name }: Pick<ShownResource, 'kind' | 'id' 
   });
 }
 
-const REASON = html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`;
-
-const endDialog = (id: string, statuses: typeof OUTCOMES): Html =>
+const endDialog = (id: string, statuses: readonly number[]): Html =>
   formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
-      select('Status', 'status', statuses),
-      REASON,
+      select(
+        'Status',
+        'status',
+        statuses.map((status) => [status, `${status} ${statusOf(status).name}`] as const),
+      ),
+      html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`,
     ],
   });
 
 /** Dialogs that end a job. */
-export const END_DIALOGS: readonly Html[] = [endDialog('end', OUTCOMES), endDialog('end-cohort', OF_COHORTS)];
+export const END_DIALOGS: readonly Html[] = [
+  endDialog('end', [104, 107, 400, 404, 422, 499]),
+  endDialog('end-cohort', [4, 5]),
+];
