@@ -173,9 +173,9 @@ describe('the console in Chromium', () => {
     const { id } = await client.cohorts.create({ name: 'Customers' });
     const dialog = page.locator('dialog[open]');
     await page.getByRole('button', { name: `End cohort ${id}` }).click();
-    await dialog.getByLabel('Status').selectOption('422');
+    await dialog.getByLabel('Status').selectOption('5');
     await dialog.getByLabel('Reason').fill('No rows');
-    await act('End the job', `sandbox.jobs.finish('cohort', ${id}, 422, 'No rows')`, 'dialog[open]');
+    await act('End the job', `sandbox.jobs.finish('cohort', ${id}, 5, 'No rows')`, 'dialog[open]');
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     expect((await client.cohorts.get(id)).status.id).toBe(5);
     const { id: next } = await client.audiences.create({ name: 'Soon' });
