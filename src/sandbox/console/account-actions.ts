@@ -14,6 +14,12 @@ const VERBS = {
   delete: 'is deleted',
 } as const;
 
+/** Returns the name of an endpoint; of one that is deleted or has no name, its id. */
+function nameOf({ state }: Service, id: unknown): string {
+  const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
+  return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
+}
+
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
   if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.', 'events');
@@ -22,12 +28,6 @@ function endpointFields(fields: JsonObject): EndpointChanges {
     url: optional(string, fields, 'url'),
     events: events?.map(String),
   };
-}
-
-/** Returns the name of an endpoint; of one that is deleted or has no name, its id. */
-function nameOf({ state }: Service, id: unknown): string {
-  const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
-  return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
 }
 
 /** The method checks the kind. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
-import type { Company, Endpoint } from '../state.ts';
+import type { Company } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { foreign } from './html.ts';
 import type { Lane, Mark } from './tracks.ts';
@@ -51,7 +51,8 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
 }
 
 /** Returns whether an endpoint is active, and has not been deleted. */
-export const receives = (one: Endpoint): boolean => one.is_active && one.creator.company.endpoints.includes(one);
+export const receives = (one: DeliveryGroup['event']['endpoint']): boolean =>
+  one.is_active && one.creator.company.endpoints.includes(one);
 
 /** Returns the names of the endpoints that a redelivery of an event reaches. */
 export function receiversOf({ webhooks }: Service, event: string): string {

@@ -69,7 +69,7 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
   };
   const [name = '', domain = ''] = chosen.split(/(?<=@)/);
   const shown = chosen === '' ? 'All accounts' : html`${name}<span class="far">${domain}</span>`;
-  return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Filter: </span><span>${shown}</span></button>
+  return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Account filter: </span><span>${shown}</span></button>
 <div id="accounts-menu" class="pop" popover><h2>Show</h2><ul>${link('', 'All accounts')}
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
 }

@@ -21,9 +21,6 @@ export function dateText(time: number, now?: number): string {
 /** Returns a time of day, UTC. Every page cuts it off: a second begins at its first millisecond. */
 export const clockText = (time: number, digits = 8): string => new Date(time).toISOString().slice(11, 11 + digits);
 
-/** Returns a time of day with its date, without the year. */
-export const momentText = (time: number): string => `${dateText(time, time)}, ${clockText(time)}`;
-
 /** Returns a time of the service, such as `2026-06-15 09:30:00`, in milliseconds; `undefined` if there is none. */
 export const serviceTime = (value: unknown): number | undefined =>
   typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
@@ -55,6 +52,9 @@ export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
+
+/** Returns a time of day with its date, without the year. */
+export const momentText = (time: number): string => `${dateText(time, time)}, ${clockText(time)}`;
 
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 

@@ -3,7 +3,8 @@ import { copyButton, find, make } from './dom.ts';
 interface NoticeDetails {
   readonly isError?: boolean;
   readonly code?: unknown;
-  /** Address and text of a link. */
+  readonly request?: unknown;
+  /** Address and text. */
   readonly link?: unknown;
 }
 
@@ -21,7 +22,7 @@ export function addNotices(): void {
 export const closeNotice = (): void => notices.firstElementChild?.remove();
 
 /** Shows a notice below the content. It disappears after 15 seconds, unless it is an error. */
-export function notify(message: string, { isError = false, code, link }: NoticeDetails = {}): void {
+export function notify(message: string, { isError = false, code, request, link }: NoticeDetails = {}): void {
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? find('main'))?.append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
@@ -29,11 +30,13 @@ export function notify(message: string, { isError = false, code, link }: NoticeD
   close.addEventListener('click', () => notice.remove());
   notice.append(make('b', message), close);
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
-  if (Array.isArray(link)) notice.append(Object.assign(make('a', link[1]), { href: link[0] }));
+  if (typeof request === 'string')
+    notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
   if (isError) notice.setAttribute('role', 'alert');
   // After a success, earlier errors are outdated.
   else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   notices.prepend(notice);
+  if (Array.isArray(link)) notice.append(Object.assign(make('a', link[1]), { href: link[0] }));
   if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
   for (const old of [...notices.children].slice(MAX_NOTICES)) old.remove();
   // A notice covers the end of a long page, but not the button that was pressed.

@@ -63,9 +63,10 @@ function exportLine(token: string): string {
 }
 
 function showResult(result: Readonly<Record<string, unknown>>): void {
-  const { typescript, notice = 'Done.', link, token, secret = token } = result;
+  const { typescript, notice = 'Done.', id, link, token, secret = token } = result;
   if (typeof secret !== 'string') {
-    notify(String(notice), { code: typescript, link });
+    // Only ids of requests are strings.
+    notify(String(notice), { code: typescript, request: id, link });
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
 }
 
