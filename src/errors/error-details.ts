@@ -31,7 +31,7 @@ export interface CreateDetails {
   readonly idempotencyKey?: string;
   /** Whether the request took effect. */
   readonly outcome?: CreateOutcome;
-  /** The created resource, if only the wait for its job failed. */
+  /** Kind and id of the created resource, if only the wait for its job failed. Not set if the job failed. */
   readonly created?: Created;
 }
 
@@ -194,7 +194,7 @@ export type JournalFields = {
 export type OAuthFields = {
   /** The `error` of the authorization server, such as `invalid_grant`, or an `error` of this package. */
   readonly error: string;
-  /** HTTP status, if the server responded. */
+  /** HTTP status, if the server refused the request. Not set for `invalid_response`. */
   readonly status?: number;
 };
 type RateLimitFields = ApiErrorDetails & {

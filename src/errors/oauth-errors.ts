@@ -19,7 +19,7 @@ export class OAuthError extends AudienceError {
    *   `revocation_not_supported`, `unsupported_client_authentication`.
    */
   declare readonly error: string;
-  /** HTTP status, if the server responded. */
+  /** HTTP status, if the server refused the request. Not set for `invalid_response`. */
   declare readonly status?: number;
   constructor(message: string, details: Details & OAuthFields & { readonly code?: OAuthError['code'] }) {
     super(message, { code: 'oauth-failed', ...details });

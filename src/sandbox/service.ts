@@ -75,6 +75,8 @@ export interface AdminCall {
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
+  /** Called before a task runs. */
+  readonly onTask?: (task: Task) => void;
   readonly onJob?: (change: JobChange) => void;
   readonly onCall?: (call: AdminCall) => void;
   readonly onChange?: () => void;
@@ -120,7 +122,8 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     notify(onChange, undefined);
     for (const observer of observers) observer.onChange?.();
   };
-  const clock = new Clock<Task>(mode, Number(start), (task) => {
+  const clock = new Clock<Task>(mode, new Date(start).getTime(), (task) => {
+    for (const observer of observers) observer.onTask?.(task);
     runTask(service, task);
     changed();
   });

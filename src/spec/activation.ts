@@ -59,7 +59,7 @@ export interface Activation {
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * Fields of a new activation. The specification does not list them: the package assumes them, and requires
+ * Fields of a new activation. The specification does not list them: the package assumes them, and its types require
  * `audience_id`. If your service does not require `audience_id`, extend `OptionalFields`.
  */
 export interface ActivationCreate {

@@ -18,7 +18,10 @@ export interface AudienceDataset {
 
 /** A reason why an audience cannot be activated. */
 export interface EligibilityReason {
-  /** `affinity_device_coverage`: unique EIDs must exceed 2 times unique SCIDs. Other codes are not specified. */
+  /**
+   * `affinity_device_coverage`: for affinity data, unique EIDs must exceed 2 times unique SCIDs. Other codes are not
+   * specified.
+   */
   readonly code: OpenUnion<'affinity_device_coverage'>;
 }
 
@@ -88,7 +91,7 @@ export interface Audience {
   readonly updated_at: string;
 }
 
-/** A dataset of a new audience. The package assumes these fields, and requires all of them. */
+/** A dataset of a new audience. The package assumes these fields, and its types require all of them. */
 export interface DatasetCreate {
   /** Kind of the data: `WebDomain` or `AffinityTransactions`. */
   readonly analysis_type: AnalysisType;
@@ -102,8 +105,8 @@ export interface DatasetCreate {
 }
 
 /**
- * Fields of a new audience. The specification does not list them: the package assumes them, and requires `name`. If
- * your service does not require `name`, extend `OptionalFields`.
+ * Fields of a new audience. The specification does not list them: the package assumes them, and its types require
+ * `name`. If your service does not require `name`, extend `OptionalFields`.
  */
 export interface AudienceCreate {
   /** Name of the audience. */

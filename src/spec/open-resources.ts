@@ -24,8 +24,8 @@ export interface Estimate {
 }
 
 /**
- * Fields of a new project. The specification does not list them: the package assumes `name`, and requires it. If your
- * service does not require `name`, extend `OptionalFields`.
+ * Fields of a new project. The specification does not list them: the package assumes `name`, and its types require it.
+ * If your service does not require `name`, extend `OptionalFields`.
  */
 export interface ProjectCreate {
   /** Name of the project. */
@@ -48,7 +48,8 @@ export interface LookalikeConfig {
 
 /**
  * Fields of a new lookalike. The specification lists `config.target_size` only: the package assumes the other fields,
- * and requires `source_audience_id` and `config`. If your service does not require them, extend `OptionalFields`.
+ * and its types require `source_audience_id` and `config`. If your service does not require them, extend
+ * `OptionalFields`.
  */
 export interface LookalikeCreate {
   /** Name of the resulting audience. */

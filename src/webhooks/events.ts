@@ -69,6 +69,7 @@ export function isEvent(value: unknown): value is WebhookEvent {
 
 /**
  * Returns whether an event has a known type and version, and its `data` contain the id and the status of a resource.
+ * The `data` of `webhook.test` may be any object.
  */
 export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
   const { type, schema_version, data }: { type: string; schema_version: number; data: unknown } = event;

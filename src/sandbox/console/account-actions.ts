@@ -1,15 +1,24 @@
 import { callOf } from '../admin/call-source.ts';
 import type { EndpointChanges } from '../admin/webhook-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
+import type { Service } from '../service.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, action, FieldError, number, optional, string } from './action.ts';
+import { groupDeliveries, hasFailed, receiversOf } from './delivery-groups.ts';
+import { redactText } from './redact-request.ts';
+import { counted } from './words.ts';
 
 const VERBS = {
   pause: 'is paused: events are not delivered to it',
-  resume: 'is active again',
   test: 'gets a test event',
   delete: 'is deleted',
 } as const;
+
+/** Returns the name of an endpoint; of one that is deleted or has no name, its id. */
+function nameOf({ state }: Service, id: unknown): string {
+  const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
+  return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
+}
 
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
@@ -53,23 +62,31 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   }),
   action('POST /webhooks/update', ['id', 'name', 'url', 'events'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.update, number(fields, 'id'), endpointFields(fields)),
-    notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} was changed.`,
+    notice: ({ fields, service }) => `${nameOf(service, fields.id)} was changed.`,
   }),
   action('POST /webhooks/rotate', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.rotate, number(fields, 'id')),
     respond: ({ result }) => Object(result),
-    notice: ({ fields }) =>
-      `The new secret of webhook endpoint ${Number(fields.id)}. The previous one also signs for 24 hours.`,
+    notice: ({ fields, service }) =>
+      `The new secret of ${nameOf(service, fields.id)}. The previous one also signs for 24 hours.`,
   }),
-  ...(['pause', 'resume', 'test', 'delete'] as const).map((verb) =>
+  ...(['pause', 'test', 'delete'] as const).map((verb) =>
     action(`POST /webhooks/${verb}`, ['id'], {
       call: ({ sandbox }, fields) => callOf(sandbox.webhooks[verb], number(fields, 'id')),
-      notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} ${VERBS[verb]}.`,
+      notice: ({ fields: { id }, service }) => `${nameOf(service, id)} ${VERBS[verb]}.`,
     }),
   ),
+  action('POST /webhooks/resume', ['id'], {
+    call: ({ sandbox }, fields) => callOf(sandbox.webhooks.resume, number(fields, 'id')),
+    respond: ({ fields: { id } }) => ({ id, link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'] }),
+    notice({ fields: { id }, service }) {
+      const failed = groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group));
+      return `${nameOf(service, id)} is active again. ${counted(failed.length, 'earlier event')} failed.`;
+    },
+  }),
   action('POST /webhooks/redeliver', ['event'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
-    notice: ({ fields }) =>
-      `The event ${String(fields.event)} is sent again to each active endpoint, in up to six attempts.`,
+    notice: ({ fields: { event }, service }) =>
+      `A redelivery to ${redactText(receiversOf(service, String(event)))} has started.`,
   }),
 ];

@@ -4,7 +4,7 @@ import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { ConsoleContext } from './console-context.ts';
-import type { Advance } from './history.ts';
+import type { HappenedAt } from './history.ts';
 
 export interface Subject {
   readonly sandbox: SandboxAdmin;
@@ -22,7 +22,7 @@ export interface Outcome {
   /** Result of `run`, or of the call if the action has no `run`. */
   readonly result: unknown;
   /** The changes that happened during the action. */
-  readonly happened: Advance;
+  readonly happened: readonly HappenedAt[];
 }
 
 /** An action of the console, which is a JSON endpoint and, on a page, a form. `fields` come from the request's body. */

@@ -47,11 +47,19 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const latest = attempts.at(-1);
   if (!first || !latest) return [];
   const { event, delivery } = first;
-  const { endpoint } = event;
-  const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
   const { retryAt: next = 0 } = latest.delivery;
-  const retryAt = isReachable && next > now ? next : undefined;
+  const retryAt = receives(event.endpoint) && next > now ? next : undefined;
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
+}
+
+/** Returns whether an endpoint is active, and has not been deleted. */
+export const receives = (one: DeliveryGroup['event']['endpoint']): boolean =>
+  one.is_active && one.creator.company.endpoints.includes(one);
+
+/** Returns the names of the endpoints that a redelivery of an event reaches. */
+export function receiversOf({ webhooks }: Service, event: string): string {
+  const endpoints = webhooks.attempts.flatMap((one) => (one.event.id === event ? one.event.endpoint : []));
+  return [...new Set(endpoints.filter(receives))].map(({ name }) => name || 'no name').join(', ');
 }
 
 function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
@@ -59,6 +67,8 @@ function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliverySta
   if (retryAt !== undefined) return 'waiting';
   return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
 }
+
+export const hasFailed = ({ state }: DeliveryGroup): boolean => state === 'exhausted' || state === 'stopped';
 
 /** Words for the states, the same on the tabs, in the rows and in the navigation. */
 export const STATES = {

@@ -10,7 +10,7 @@ interface Description {
   readonly lane: string;
   readonly owner: Owner | undefined;
   /** Page about its resource or event, if there is one. */
-  readonly href?: string;
+  readonly href?: string | undefined;
 }
 
 /** A task that is due at a time of the sandbox's clock; `order` is its rank among the tasks of the same time. */
@@ -26,7 +26,8 @@ export function* dueTasks(service: Service): Generator<DueTask, undefined> {
 
 export const nextTask = (service: Service): DueTask | undefined => dueTasks(service).next().value;
 
-function describe(service: Service, task: Task): Description | undefined {
+/** Returns what a task does; `undefined` if it will have no effect. */
+export function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
   if (task.type === 'delivery') {
     const { event, attempt } = task;

@@ -15,7 +15,7 @@ interface ActionForm extends Sending {
 }
 
 /** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
-export function actionForm(action: string, submit: string, form: ActionForm = {}): Html {
+export function actionForm(action: string, submit: Content, form: ActionForm = {}): Html {
   const { values, fields = '', confirm, label, style } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];

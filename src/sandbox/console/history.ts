@@ -1,8 +1,9 @@
 import type { JobChange } from '../jobs.ts';
-import type { Service } from '../service.ts';
+import type { Service, Task } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { describe } from './due-tasks.ts';
 import { deliveryText, findResource, type Owner, ownerOf, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
@@ -13,19 +14,14 @@ export interface StatusChange extends JobChange {
 
 export interface HappenedAt {
   readonly at: number;
-  readonly what: 'jobs' | 'deliveries' | 'endpoints';
-  /** Kind and id of the job, or name of the endpoint. */
+  readonly what: 'jobs' | 'deliveries' | 'endpoints' | 'tasks';
+  /** Kind and id of the job, name of the endpoint, or kind of the task. */
   readonly subject: string;
   /** What happened to which resource. */
   readonly description: string;
-  readonly href: string;
+  readonly href: string | undefined;
   readonly owner: Owner | undefined;
-  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed';
-}
-
-export interface Advance {
-  readonly from: number;
-  readonly events: readonly HappenedAt[];
+  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed' | 'done';
 }
 
 /** Maximum number of jobs whose statuses are kept, and of events. */
@@ -38,12 +34,11 @@ export class History {
   /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
-  #from: number;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#from = service.clock.now();
     service.observers.add({
+      onTask: (task) => this.#addTask(task),
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
       onCall: ({ method, args: [id] }) => method === 'sandbox.webhooks.resume' && this.#addResume(id),
@@ -55,12 +50,11 @@ export class History {
     this.#jobs.clear();
     this.#disabled.clear();
     this.#events = [];
-    this.#from = this.#service.clock.now();
   }
 
   /** The latest events since the console was opened. */
-  get all(): Advance {
-    return { from: this.#from, events: this.#events };
+  get all(): readonly HappenedAt[] {
+    return this.#events;
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -69,18 +63,15 @@ export class History {
   }
 
   /** Does something; returns its result, and what happened meanwhile. */
-  async during<T>(act: () => T): Promise<[Awaited<T>, Advance]> {
-    const from = this.#service.clock.now();
+  async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
     const seen = new Set(this.#events);
     const result = await act();
-    return [result, { from, events: this.#events.filter((event) => !seen.has(event)) }];
+    return [result, this.#events.filter((event) => !seen.has(event))];
   }
 
   #add(event: HappenedAt): void {
     this.#events.push(event);
-    if (this.#events.length <= MAX_KEPT) return;
-    this.#events.splice(0, MAX_KEPT / 2);
-    this.#from = this.#events[0]?.at ?? this.#from;
+    if (this.#events.length > MAX_KEPT) this.#events.splice(0, MAX_KEPT / 2);
   }
 
   #addChange(change: JobChange): void {
@@ -94,6 +85,14 @@ export class History {
     const owner = findResource(this.#service, id)?.account;
     const description = `The job of ${resourceText(this.#service, id) || subject}`;
     this.#add({ at, what: 'jobs', subject, description, href: `/resources/${id}`, owner, result: outcome });
+  }
+
+  /** Adds what has no result: a step of a job, a build of a schedule, or the end of an upload. */
+  #addTask(task: Task): void {
+    const due = task.type === 'delivery' || task.type === 'job-end' ? undefined : describe(this.#service, task);
+    if (!due) return;
+    const { lane: subject, description, href, owner } = due;
+    this.#add({ at: this.#service.clock.now(), what: 'tasks', subject, description, href, owner, result: 'done' });
   }
 
   #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
@@ -127,7 +126,7 @@ export class History {
 const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
   new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
 
-export function totalsOf({ events }: Advance) {
+export function totalsOf(events: readonly HappenedAt[]) {
   const number = (what: string, ...results: readonly string[]): number =>
     events.filter((event) => event.what === what && results.includes(event.result)).length;
   const completed = number('jobs', 'completed');
@@ -141,8 +140,8 @@ export function totalsOf({ events }: Advance) {
   };
 }
 
-export function happenedText(advance: Advance): string {
-  const { jobs, deliveries } = totalsOf(advance);
+export function happenedText(events: readonly HappenedAt[]): string {
+  const { jobs, deliveries } = totalsOf(events);
   const { succeeded, failed } = deliveries;
   const results = [
     [jobs.completed, 'completed'],
@@ -150,16 +149,16 @@ export function happenedText(advance: Advance): string {
     [jobs.failed, 'failed'],
   ] as const;
   const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));
-  const exhausted = advance.events.filter(({ result }) => result === 'exhausted').length;
+  const exhausted = events.filter(({ result }) => result === 'exhausted').length;
   const attempted = (number: number): string => counted(number, 'delivery attempt');
   const parts = [
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
     exhausted > 0 ? `${counted(exhausted, 'delivery', 'deliveries')} gave up` : '',
-    ...[...endpointResults(advance.events)].map(
+    ...[...endpointResults(events)].map(
       ([name, result]) => `${name} was ${result === 'disabled' ? 'switched off' : 'resumed'}`,
     ),
   ].filter(Boolean);
-  return parts.join(', ') || 'nothing was due';
+  return parts.join(', ') || (events.length > 0 ? 'nothing ended' : 'nothing was due');
 }

@@ -5,13 +5,13 @@ import type { Env } from '../http/access.ts';
 import type { AccountRecord } from '../state.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
-import { groupDeliveries, STATES } from './delivery-groups.ts';
+import { groupDeliveries, hasFailed, STATES } from './delivery-groups.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
 import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies, shownLimits } from './shown-accounts.ts';
-import { clockText, count } from './words.ts';
+import { count, momentText } from './words.ts';
 
 export interface Page {
   readonly title: string;
@@ -56,13 +56,13 @@ export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
 
 export const clockElement = (now: number, mode: ClockMode): Html =>
-  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${clockText(now)}</time>`;
+  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${momentText(now)}</time>`;
 
 function topBar(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const { clock } = console.service;
   const { api } = console.addresses();
   return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>
-<button class="chip addr" data-text="${api}"><span class="soft far">API</span>
+<button class="chip addr far" data-text="${api}"><span class="soft far">API</span>
 <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>
 <div id="filter" data-live>${accountFilter(console, path, query)}</div>
 <a href="/clock" class="button chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></a></header>`;
@@ -77,9 +77,8 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
     const href = addressOf(path, query, { account: email, from: '' });
     return html`<li><a${attributesOf({ href, 'aria-current': email === chosen && 'true' })}>${text}</a></li>`;
   };
-  const [name = '', domain = ''] = chosen.split(/(?=@)/);
-  const shown =
-    chosen === '' ? html`All<span class="far">&nbsp;accounts</span>` : html`${name}<span class="far">${domain}</span>`;
+  const [name = '', domain = ''] = chosen.split(/(?<=@)/);
+  const shown = chosen === '' ? 'All accounts' : html`${name}<span class="far">${domain}</span>`;
   return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Account filter: </span><span>${shown}</span></button>
 <div id="accounts-menu" class="pop" popover><h2>Show</h2><ul>${link('', 'All accounts')}
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
@@ -135,7 +134,7 @@ function group(links: readonly Link[], path: string): Html {
   return html`<ul>${items}</ul>`;
 }
 
-/** Returns how many endpoints the service has switched off; or deliveries that are failing, and their state; or deliveries. */
+/** Returns how many endpoints the service has switched off; or deliveries that are failing or failed, and their tab; or deliveries. */
 function deliveryAlarm(
   console: ConsoleContext,
   query: URLSearchParams,
@@ -145,8 +144,10 @@ function deliveryAlarm(
   if (off > 0) return [html`<span class="bad">${count(off)} off</span>`];
   const deliveries = groupDeliveries(console.service, chosenAccount(console, query));
   const failing = deliveries.filter(({ state }) => state === 'waiting').length;
-  if (failing === 0) return [deliveries.length];
-  return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];
+  if (failing > 0) return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];
+  const failed = deliveries.filter(hasFailed).length;
+  if (failed === 0) return [deliveries.length];
+  return [html`<span class="bad">${count(failed)} failed</span>`, 'failed'];
 }
 
 function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {

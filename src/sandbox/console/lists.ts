@@ -6,7 +6,8 @@ const PAGE_SIZE = 50;
 
 /**
  * A column: its label, the class of its width, the content of its cells, and their classes. On small screens, a row is
- * a block: `main` and `state` set the place of a cell, and `full` gives it its own line.
+ * a block: `main` and `state` set the place of a cell, and `full` gives it its own line. Other cells show their label,
+ * and the whole row is the first link of `main`.
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
@@ -21,9 +22,10 @@ export function table<T>(
   if (entries.length === 0) return html`${empty}`;
   const rows = entries.map((entry) => {
     const below = more(entry);
-    const row = html`<tr role="row"${attributesOf({ class: below !== undefined && 'on' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
-    if (below === undefined) return row;
-    return html`${row}<tr role="row" class="more" id="detail"><td role="cell" colspan="${columns.length}">${below}</td></tr>`;
+    const isOpen = below !== undefined;
+    const row = html`<tr role="row"${attributesOf({ class: isOpen && 'on', id: isOpen && 'detail' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
+    if (!isOpen) return row;
+    return html`${row}<tr role="row" class="more"><td role="cell" colspan="${columns.length}">${below}</td></tr>`;
   });
   return html`<table role="table"><caption class="sr">${caption}</caption>
 <colgroup>${columns.map(([, width]) => html`<col${attributesOf({ class: width })}>`)}</colgroup>
@@ -37,8 +39,8 @@ export const accountColumn = <T>(isShown: boolean, emailOf: (entry: T) => string
 const headCell = <T>([label]: Column<T>): Html =>
   html`<th role="columnheader" scope="col">${label === 'Actions' ? html`<span class="sr">${label}</span>` : label}</th>`;
 
-const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
-  html`<td role="cell"${attributesOf({ class: style })}>${content(entry)}</td>`;
+const cell = <T>([label, , content, style]: Column<T>, entry: T): Html =>
+  html`<td role="cell"${attributesOf({ class: style, 'data-label': (style ?? 'wrap') === 'wrap' && label })}>${content(entry)}</td>`;
 
 interface List<T> {
   readonly caption: string;

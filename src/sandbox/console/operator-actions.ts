@@ -14,7 +14,7 @@ import { capital, counted, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
   const next = nextTask(service);
-  if (!next) throw new FieldError('Nothing is due: no job runs, no delivery waits for its next attempt.');
+  if (!next) throw new FieldError('Nothing is due: no job is running, and no delivery has another attempt.');
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
@@ -45,8 +45,8 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, { mode, speed }) =>
       callOf(sandbox.setClock, (speed === undefined ? mode : { speed }) as ClockMode),
     notice({ service: { clock } }) {
-      if (clock.mode === 'manual') return 'The clock is paused: only an advance moves it.';
-      return `The clock runs ${clock.mode === 'real' ? 'in real time' : `${clock.mode.speed} times as fast`}.`;
+      if (clock.mode === 'manual') return 'The clock is paused: it moves only when you advance it.';
+      return `The clock runs ${clock.mode === 'real' ? 'in real time' : `at ${clock.mode.speed} times real time`}.`;
     },
   }),
   action('POST /jobs/finish', ['kind', 'id', 'status', 'reason'], {
@@ -76,7 +76,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('DELETE /jobs/next', [], {
     call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
-    notice: () => 'The queued outcomes are removed. The next jobs complete.',
+    notice: () => 'The queued outcomes are removed, so the next jobs complete.',
   }),
   action('POST /faults', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),

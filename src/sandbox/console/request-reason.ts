@@ -34,10 +34,10 @@ export function reasonLine(entry: LogEntry): Content {
   const { at, why, fault, replayed, freeAt, status, served } = entry;
   const response = served === undefined ? '' : `, the service had responded with ${served}`;
   if (fault !== undefined) return `Fault: ${fault}${response}`;
-  if (status === 0) return `The client was gone${response}`;
-  const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, Date.parse(at))}`;
+  if (status === 0) return `The client disconnected${response}`;
+  const free = freeAt === undefined ? '' : html`, available again at ${timeElement(freeAt, Date.parse(at))}`;
   if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
-  return why ?? (replayed ? 'Replayed: the stored response of its idempotency key' : '');
+  return why ?? (replayed ? 'Replayed: the stored response for this idempotency key' : '');
 }
 
 /** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
@@ -55,7 +55,7 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
   if (isHalf(fault ?? ''))
-    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, gets] });
+    return note('bad', 'Failed: your client received half of the body.', { details: [...rule, gets] });
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, gets] });
   if (status === 429 && freeAt !== undefined)
     return limited(console, entry, Date.parse(freeAt), [...rule, sentence(why), gets]);
@@ -65,7 +65,8 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
-  if (replayed) return 'the stored response of its idempotency key was sent again. Nothing was created twice.';
+  if (replayed)
+    return 'the service sent the stored response for this idempotency key again, and created nothing twice.';
   if (recorded?.response === undefined) return `the service responded with ${served ?? status}.`;
   const { message } = Object(parsed(recorded.response));
   return typeof message === 'string' ? message : 'the service has responded.';
@@ -73,8 +74,11 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
 
 function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, gets: Content): Html {
   const { fault, served } = entry;
-  const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
-  const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
+  const acted =
+    served === undefined
+      ? 'before the service processed the request'
+      : `after the service had processed the request (status ${served})`;
+  const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client disconnected';
   const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
@@ -82,11 +86,11 @@ function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, 
 /** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
 function afterCreate(served: number | undefined, hasKey: boolean | undefined): string {
   if (served === undefined) return ' Nothing was created.';
-  if (served >= 400) return ' The service had refused it: nothing was created.';
+  if (served >= 400) return ' The service had refused the request, and created nothing.';
   if (hasKey === undefined) return '';
   return hasKey
-    ? ' The same idempotency key and body return what was created.'
-    : ' It had no idempotency key: the same request creates another one.';
+    ? ' Repeat the request with the same idempotency key and body: the response contains the created resource.'
+    : ' The request had no idempotency key, so repeating the request creates another resource.';
 }
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
@@ -98,10 +102,12 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[], gets: C
   const { why = '', freeAt } = entry;
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
   const until = isOpen
-    ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`
+    ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another key.`
     : '';
   const isRunning = why.includes('has not ended');
-  const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
+  const first = isRunning
+    ? ' Repeat the request with the same key and body: when the earlier request has ended, you receive its response.'
+    : '';
   return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${gets}${until}${first}`] });
 }
 
@@ -109,7 +115,8 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, deta
   const now = service.clock.now();
   const left = end - now;
   const time = timeElement(end, now);
-  const when = left > 0 ? html`Free again in ${durationText(left)}, at ${time}.` : html`It was free again at ${time}.`;
+  const when =
+    left > 0 ? html`Available again in ${durationText(left)}, at ${time}.` : html`Available again since ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details,
@@ -120,9 +127,9 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, deta
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
   if (budget) {
     const { hour, day } = budget;
-    return `the build budget is used up (${hour.used} of ${hour.limit} an hour, ${day.used} of ${day.limit} a day)`;
+    return `the build budget is used up (${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day)`;
   }
-  return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
+  return bucket ? `the ${bucket.name} bucket is full (${bucket.used} of ${bucket.limit} requests)` : why;
 }
 
 /** Returns which error the attempt throws, and a link to the next request with the same key. If there is none, returns what the client does. */
@@ -137,11 +144,11 @@ function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
   );
   if (key !== undefined && again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
-    return html`This attempt gets ${gets}. The client sent the request again with the same key: ${link}, ${again.status || 'no response'}.`;
+    return html`This attempt failed with ${gets}. The client sent the request again with the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
   }
   const waits = status === 429 ? 'waits for Retry-After and sends the request again, or ' : '';
   const retries = isLost ? 'sends the request again if that is safe, or ' : waits;
-  return html`Your client ${retries}gets ${gets}${outcome(entry, isLost ? 'unknown' : 'refused')}.`;
+  return html`Your client ${retries}throws ${gets}${outcome(entry, isLost ? 'unknown' : 'refused')}.`;
 }
 
 /** Returns a sentence if the requested resource belongs to another account. */
@@ -150,5 +157,5 @@ function otherAccount(console: ConsoleContext, entry: LogEntry): string {
     .map((id) => findResource(console.service, id))
     .find((resource) => resource && resource.account.email !== entry.account);
   if (!other || entry.status !== 404 || entry.account === undefined) return '';
-  return ` ${capital(other.kind)} ${other.id} belongs to ${other.account.email}; the token is of ${entry.account}.`;
+  return ` ${capital(other.kind)} ${other.id} belongs to ${other.account.email}, but the token belongs to ${entry.account}.`;
 }

@@ -50,9 +50,9 @@ export function isShown(console: ConsoleContext, query: URLSearchParams): (owner
   return (owner) => !chosen || owner === chosen || owner === chosen.company;
 }
 
-/** Returns the field of a form that names the account to act for. It asks only if there is a choice. */
+/** Returns the field of a form that names the account to act for, the newest first. It asks only if there is a choice. */
 export function accountField(console: ConsoleContext, query: URLSearchParams): Html | '' {
-  const [first, ...more] = shownAccounts(console, query);
+  const [first, ...more] = shownAccounts(console, query).toReversed();
   if (!first) return '';
   if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
   return select(

@@ -118,7 +118,7 @@ function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (tim
 type Cluster = ReturnType<typeof clustersOf>[number];
 
 /** Minimum distance of two marks, in percent of the width: on a phone, their numbers do not touch. */
-const MIN_DISTANCE = 6;
+const MIN_DISTANCE = 8;
 
 function clustersOf(marks: readonly Mark[], x: (time: number) => number) {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
@@ -140,7 +140,7 @@ function clusterElement({ x, marks }: Cluster): Html {
   if (!worst) return html``;
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
   // Numbers on both sides of the present do not touch.
-  const [anchor, dx] = worst.isDue ? ['start', 7] : ['end', 5];
+  const [anchor, dx] = worst.isDue ? ['start', 7] : ['end', -4];
   const number =
     marks.length > 1
       ? html`<text x="${percent(x)}" dx="${dx}" y="6" text-anchor="${anchor}">${count(marks.length)}</text>`

@@ -53,6 +53,9 @@ export function relativeText(ms: number): string {
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
+/** Returns a time of day with its date, without the year. */
+export const momentText = (time: number): string => `${dateText(time, time)}, ${clockText(time)}`;
+
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -186,7 +186,7 @@ describe('an action by its endpoint', () => {
     for (let count = 0; count < 3; count++) await createAudience();
     sandbox.jobs.next('audience', 107);
     await createAudience();
-    expect((await act('POST /api/clock/next')).data.notice).toMatch(/^Advanced to .*: nothing was due; the next event/);
+    expect((await act('POST /api/clock/next')).data.notice).toMatch(/^Advanced to .*: nothing ended; the next event/);
     const { data } = await act('POST /api/clock/advance', { ms: 550_000 });
     expect(data).toMatchObject({
       jobs: { ended: 4, completed: 3, needsInfo: 1, failed: 0 },
@@ -200,10 +200,10 @@ describe('an action by its endpoint', () => {
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
     expect(later.data.notice).toContain('Down was switched off; nothing is due.');
-    expect(await page('/clock')).toMatch(/aria-label="\d+ failed, 20 gave up, 1 switched off"/);
-    expect(await page('/clock')).toContain('Down was switched off.');
+    // The chart and the text count the same attempts.
+    expect(later.data.notice).toContain('116 delivery attempts failed');
+    expect(await page('/clock')).toMatch(/aria-label="120 failed, 20 gave up, 1 switched off"/);
     await act('POST /api/webhooks/resume', { id });
-    expect(await page('/clock')).toContain('Down was resumed.');
     expect(await page('/clock')).toContain('1 switched off, 1 resumed"');
   });
 
@@ -254,7 +254,7 @@ describe('an action by its endpoint', () => {
     const list = await page('/deliveries');
     expect(await page(`/deliveries?event=${eventId}&to=${id}`)).toContain('>manual</span>');
     // The list shows the time of the first attempt, by which it is ordered.
-    expect(list).toMatch(/<td role="cell"><time[^>]*>00:00:00</);
+    expect(list).toMatch(/data-label="First at"><time[^>]*>00:00:00</);
     await act('POST /api/webhooks/pause', { id });
     expect(await page('/deliveries')).toContain('>Paused</span>');
     await act('POST /api/webhooks/resume', { id });
@@ -263,7 +263,14 @@ describe('an action by its endpoint', () => {
     const text = await page('/deliveries');
     expect(text).toContain('Switched off');
     const opened = await page(`/deliveries?event=${eventId}&to=${id}`);
-    expect(opened).toContain('is not active: a redelivery reaches only the other endpoints.');
+    expect(opened).toContain('is not active: a redelivery does not reach it.');
+    expect(opened).toMatch(/<button aria-label="Resume Down">Resume<.*<button class="" disabled>Redeliver</s);
+    const { data } = await act('POST /api/webhooks/resume', { id });
+    expect(data).toMatchObject({
+      notice: 'Down is active again. 21 earlier events failed.',
+      link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'],
+    });
+    expect(await page(data.link[0])).toContain('1–21 of 21');
     expect(text).not.toContain('>Paused</span>');
   });
 
@@ -284,14 +291,12 @@ describe('an action by its endpoint', () => {
     // Both pages count in the same words.
     for (const text of await pages()) expect(text).toMatch(/1 attempt failed(?:\.|, next)/);
     const redelivered = await act('POST /api/webhooks/redeliver', { event });
-    expect(redelivered.data.notice).toBe(
-      `The event ${event} is sent again to each active endpoint, in up to six attempts.`,
-    );
+    expect(redelivered.data.notice).toBe('A redelivery to Webhook has started.');
     await sandbox.advance(0);
     const after = await pages();
     for (const text of after) expect(text).toContain('1 attempt failed, then delivered');
     expect(after[0]).not.toContain('Next attempt');
-    expect(after[0]).toMatch(/2 attempts.*Attempt 2.*manual/s);
+    expect(after[0]).toMatch(/Webhook2 204.*Attempt 2.*manual/s);
     expect(await page('/clock?list=past')).toContain('Attempt 2 to Webhook: audience.completed');
     expect(await page('/clock')).toContain('Nothing is due');
     await sandbox.advance(9 * 3_600_000);

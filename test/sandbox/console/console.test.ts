@@ -64,7 +64,8 @@ describe('the pages', () => {
     expect(text).toContain('href="/requests?account=bo%40example.com"');
     expect(textOf(text)).toContain('Requests1');
     // While all are shown, a form asks for the account; one that names an account that does not exist shows all.
-    expect(await page('/accounts')).toContain('<select name="account"');
+    // The newest one comes first.
+    expect(await page('/accounts')).toMatch(/<select name="account"[^>]*><option value="bo@example.com"/);
     expect(await page(`/accounts?account=${bo.email}`)).toContain(
       `<input type="hidden" name="account" value="${bo.email}">`,
     );
@@ -94,7 +95,7 @@ describe('the pages', () => {
     expect(await page('/faults')).toContain('href="/deliveries?state=waiting"');
     expect(textOf(await page('/deliveries?state=waiting'))).toMatch(/Failing 1.*1–1 of 1/s);
     await sandbox.advance(9 * 3_600_000);
-    expect(await navigation()).toMatch(/Deliveries1\D/);
+    expect(await navigation()).toContain('Deliveries1 failed');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(await navigation()).toContain('Deliveries1 off');
@@ -191,6 +192,10 @@ describe('the pages', () => {
     expect(await linksOf(cohort)).toEqual([audience, lookalike, activation]);
     expect(await linksOf(audience)).toEqual([cohort, lookalike, activation]);
     expect(await linksOf(activation)).toEqual([cohort, audience]);
+    // Each is below what it was made of.
+    expect(await page(`/resources/${activation}`)).toMatch(
+      /Loyal(?:(?!<\/li>).)*<ul><li>(?:(?!<\/li>).)*Buyers(?:(?!<\/li>).)*<ul><li>.*Push/s,
+    );
     expect(await linksOf(other)).toEqual([]);
     expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once it is completed.');
 
@@ -305,11 +310,15 @@ describe('the pages', () => {
     const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
-    expect(statuses).toEqual([[104, 107, 400, 404, 422, 499]]);
-    expect(text).toContain('A cohort ends with status 4 in place of 104, and with status 5 in place of the others.');
+    expect(statuses).toEqual([
+      [104, 107, 400, 404, 422, 499],
+      [4, 5],
+    ]);
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
+    for (const status of statuses[1] ?? [])
+      expect((await act('POST /api/jobs/next', { kind: 'cohort', status })).status).toBe(200);
   });
 
   it('jobs are listed with the newest first', async () => {
@@ -321,18 +330,18 @@ describe('the pages', () => {
     expect(rows).toEqual(ids.reverse());
   });
 
-  it('only what has used up its attempts is counted as exhausted', async () => {
+  it('a tab lists what has failed: it has used up its attempts, or its endpoint is paused', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0Not retried 1.*not retried/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Failed 1.*not retried/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
-    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
+    expect(textOf(await page('/deliveries'))).toContain('Failed 2');
+    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Failed 0/s);
   });
 
   it('an open delivery stays in the list when a redelivery changes its state', async () => {
@@ -342,12 +351,12 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
-    const open = `/deliveries?state=exhausted&event=${event}&to=${id}`;
+    const open = `/deliveries?state=failed&event=${event}&to=${id}`;
     expect(textOf(await page(open))).toContain('6 attempts failed, gave up.');
     status = 200;
     await act('POST /api/webhooks/redeliver', { event });
     await sandbox.advance(0);
-    expect(textOf(await page(open))).toMatch(/Gave up 0.*6 attempts failed, then delivered\./s);
+    expect(textOf(await page(open))).toMatch(/Failed 0.*6 attempts failed, then delivered\./s);
   });
 
   it.each([
@@ -425,7 +434,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
     const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
     expect(text).toContain(
-      'Refused: the build budget is used up (1 of 1 an hour, 1 of 300 a day). Free again in 1 h, at 01:00:00.',
+      'Refused: the build budget is used up (1 of 1 builds an hour, 1 of 300 a day). Available again in 1 h, at 01:00:00.',
     );
     expect(text).toContain('Advance the clock by 1 h');
     expect(text).toContain('BuildBudgetError');
@@ -489,9 +498,9 @@ describe('the pages', () => {
   it.each([
     ['GET', '/api/v2/audiences/index', {}, 'after', undefined],
     ['POST', '/api/v2/projects/create', {}, 'before', 'Nothing was created.'],
-    ['POST', '/api/v2/projects/create', {}, 'after', 'the same request creates another one.'],
-    ['POST', '/api/v2/projects/create', { 'idempotency-key': 'k' }, 'after', 'return what was created.'],
-    ['POST', '/api/v2/audiences/create', { 'idempotency-key': 'k' }, 'after', 'refused it: nothing was created.'],
+    ['POST', '/api/v2/projects/create', {}, 'after', 'repeating the request creates another resource.'],
+    ['POST', '/api/v2/projects/create', { 'idempotency-key': 'k' }, 'after', 'the response contains the created resource.'],
+    ['POST', '/api/v2/audiences/create', { 'idempotency-key': 'k' }, 'after', 'refused the request, and created nothing.'],
   ] as const)('a cut response says what has happened: %s %s %j %s', async (method, path, headers, cut, text) => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ cut });
@@ -502,7 +511,7 @@ describe('the pages', () => {
       headers,
     ).catch(() => {});
     const shown = textOf(await page('/requests/req_1'));
-    expect(shown).toContain('Your client sends the request again if that is safe, or gets a ConnectionError');
+    expect(shown).toContain('Your client sends the request again if that is safe, or throws a ConnectionError');
     expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
     expect(shown).toContain(text ?? 'ConnectionError.');
   });
@@ -510,7 +519,7 @@ describe('the pages', () => {
   it('only errors of creates have an outcome', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/99');
-    expect(textOf(await page('/requests/req_1'))).toContain('Your client gets a NotFoundError.');
+    expect(textOf(await page('/requests/req_1'))).toContain('Your client throws a NotFoundError.');
   });
 
   it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
@@ -519,7 +528,7 @@ describe('the pages', () => {
     await api('GET', '/api/v2/audiences/index').catch(() => {});
     expect(sandbox.log[0]).toMatchObject({ status: 200 });
     const text = textOf(await page('/requests/req_1'));
-    expect(text).toContain('Failed: your client got half of the body.');
+    expect(text).toContain('Failed: your client received half of the body.');
     expect(text).not.toContain('Accepted');
     expect(textOf(await page('/requests'))).toMatch(/Failed 1.*Fault: (?:half of the response|cut body)/s);
   });
@@ -607,10 +616,12 @@ describe('the pages', () => {
     expect(text).toContain('aria-label="90 completed, 1 due"');
     expect(text).toContain('aria-label="1 failed, 1 due"');
     const past = await page('/clock?list=past');
-    expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
+    expect(textOf(past)).toMatch(/Happened 182.*audience 93.*completed.*1–50 of 182/s);
     expect(past).toContain('href="/resources/93"');
+    expect(textOf(await page('/clock?list=past&q=reaches+93'))).toContain(
+      'Reaches 102 Building: audience 93 “Visitors”done',
+    );
     expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
-    expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery attempt failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
         Number(number),
@@ -621,6 +632,15 @@ describe('the pages', () => {
     // Within half an hour around now are the test and its next attempt.
     expect(numbersOf(await chart('?span=hour'), 'good mark')).toEqual([]);
     expect(numbersOf(await chart('?span=hour'), 'busy open')).toEqual([1]);
+  });
+
+  it('what was due appears under Happened, also the deletion of an upload', async () => {
+    const { act, api, page } = await startConsole();
+    await api('POST', '/api/v2/uploads/create', { kind: 'cohort' });
+    const [due = ''] = /Upload [^<]* is deleted/.exec(await page('/clock')) ?? [];
+    expect((await act('POST /api/clock/next')).data.notice).toMatch(/nothing ended; nothing is due\.$/);
+    expect(textOf(await page('/clock?list=past'))).toContain(`${due}done`);
+    expect(due).not.toBe('');
   });
 
   it('a delivery draws its attempts to scale, and the next one', async () => {
@@ -691,7 +711,9 @@ describe('the pages', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toMatch(/endpoint \d+, Example Company, 19 of 20 gave up in a row/);
+    expect(textOf(await page('/deliveries'))).toMatch(
+      /, the last 19 events gave up: the service switches it off after 20/,
+    );
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const shown = await page('/deliveries');

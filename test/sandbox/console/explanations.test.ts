@@ -6,8 +6,16 @@ const mainOf = (page: string): string => page.split('<main')[1] ?? '';
 
 describe('the page of a request', () => {
   it.each([
-    ['cut', { cut: 'after' }, 'This attempt gets a ConnectionError. The client sent the request again with the same key: req_2, 200.'],
-    ['5xx', { status: 503 }, 'This attempt gets a ServerError. The client sent the request again with the same key: req_2, 200.'],
+    [
+      'cut',
+      { cut: 'after' },
+      'This attempt failed with a ConnectionError. The client sent the request again with the same key: req_2, status 200.',
+    ],
+    [
+      '5xx',
+      { status: 503 },
+      'This attempt failed with a ServerError. The client sent the request again with the same key: req_2, status 200.',
+    ],
   ] as const)(
     'leads from a lost response (%s) to the retry, and the retry to what was created',
     async (_, rule, text) => {
@@ -16,7 +24,7 @@ describe('the page of a request', () => {
       const key = { 'idempotency-key': 'k' };
       const create = () => api('POST', '/api/v2/audiences/create', { name: 'Once' }, key).catch(() => undefined);
       await create();
-      expect(textOf(await page('/requests/req_1'))).toContain('sends the request again if that is safe, or gets a ');
+      expect(textOf(await page('/requests/req_1'))).toContain('sends the request again if that is safe, or throws a ');
       await create();
       expect(textOf(await page('/requests/req_1'))).toContain(text);
       expect(await page('/requests/req_1')).toContain('href="/requests/req_2"');
@@ -38,7 +46,7 @@ describe('the page of a request', () => {
     const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
     await api('GET', `/api/v2/audiences/${id}`, undefined, { authorization: `Bearer ${bo.token('api')}` });
     expect(textOf(await page('/requests/req_2'))).toContain(
-      `Audience ${id} belongs to ${account.email}; the token is of bo@example.com.`,
+      `Audience ${id} belongs to ${account.email}, but the token belongs to bo@example.com.`,
     );
   });
 
@@ -50,7 +58,7 @@ describe('the page of a request', () => {
     const text = await page('/requests/req_2');
     expect(text).not.toContain('id="curl"');
     expect(text).not.toContain('>Send again<');
-    expect(text).toContain('A file needs a new upload.');
+    expect(text).toContain('Upload the file again.');
     expect((await act('POST /api/requests/resend', { id: 'req_2' })).data.message).not.toContain('curl');
     expect(await page('/requests/req_1')).not.toContain('Files, and bytes');
   });

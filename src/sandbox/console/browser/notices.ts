@@ -4,11 +4,12 @@ interface NoticeDetails {
   readonly isError?: boolean;
   readonly code?: unknown;
   readonly request?: unknown;
+  /** Address and text. */
+  readonly link?: unknown;
 }
 
 const MAX_NOTICES = 3;
-const SHOWN_MS = 6_000;
-const SHOWN_AGAIN_MS = 2_000;
+const SHOWN_MS = 15_000;
 
 const notices = make('div', '');
 
@@ -17,15 +18,15 @@ const accountFilter = (): string => /\?account=[^&#]*/.exec(location.search)?.[0
 export function addNotices(): void {
   notices.id = 'notices';
   notices.setAttribute('role', 'status');
-  document.body.append(notices);
+  find('main')?.append(notices);
 }
 
 export const closeNotice = (): void => notices.firstElementChild?.remove();
 
-/** Shows a notice. The notice disappears after six seconds, unless it is an error or the user is using it. */
-export function notify(message: string, { isError = false, code, request }: NoticeDetails = {}): void {
+/** Shows a notice below the content. It disappears after 15 seconds, unless it is an error. */
+export function notify(message: string, { isError = false, code, request, link }: NoticeDetails = {}): void {
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
-  (find('dialog[open]') ?? document.body).append(notices);
+  (find('dialog[open]') ?? find('main'))?.append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
   const close = make('button', 'Close', 'quiet small');
   close.addEventListener('click', () => notice.remove());
@@ -37,13 +38,12 @@ export function notify(message: string, { isError = false, code, request }: Noti
   for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   if (isError) notice.setAttribute('role', 'alert');
   notices.prepend(notice);
+  if (Array.isArray(link)) notice.append(Object.assign(make('a', link[1]), { href: link[0] }));
   if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
   for (const old of [...notices.children].slice(MAX_NOTICES)) old.remove();
-  const hide = (): void => {
-    if (notice.matches(':hover, :focus-within')) setTimeout(hide, SHOWN_AGAIN_MS);
-    else notice.remove();
-  };
-  if (!isError) setTimeout(hide, SHOWN_MS);
+  // A notice covers the end of a long page, but not the button that was pressed.
+  find('button:focus')?.scrollIntoView({ block: 'nearest' });
+  if (!isError) setTimeout(() => notice.remove(), SHOWN_MS);
 }
 
 /** Time at which the page last showed the state of the sandbox. */

@@ -1,3 +1,4 @@
+import { momentText } from '../words.ts';
 import { addDialogs } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
 import { follow } from './live.ts';
@@ -30,7 +31,7 @@ function addCopy(): void {
     const label = find('[data-label]', pressed) ?? pressed;
     label.dataset.before ??= label.textContent ?? '';
     label.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
-    said.textContent = isCopied ? 'Copied.' : 'The browser has refused to copy.';
+    said.textContent = isCopied ? 'Copied.' : 'The browser did not allow the page to copy.';
     setTimeout(() => {
       label.textContent = label.dataset.before ?? '';
     }, 2_000);
@@ -61,8 +62,7 @@ function runClocks(): void {
       const at = shownAt.get(clock) ?? performance.now();
       shownAt.set(clock, at);
       const { now, speed } = clock.dataset;
-      const time = Number(now) + (performance.now() - at) * Number(speed);
-      clock.textContent = new Date(time).toISOString().slice(11, 19);
+      clock.textContent = momentText(Number(now) + (performance.now() - at) * Number(speed));
     }
   };
   tick();

@@ -64,10 +64,10 @@ function exportLine(token: string): string {
 }
 
 function showResult(result: Readonly<Record<string, unknown>>): void {
-  const { typescript, notice = 'Done.', id, token, secret = token } = result;
+  const { typescript, notice = 'Done.', id, link, token, secret = token } = result;
   if (typeof secret !== 'string') {
     // Only ids of requests are strings.
-    notify(String(notice), { code: typescript, request: id });
+    notify(String(notice), { code: typescript, request: id, link });
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
 }
 

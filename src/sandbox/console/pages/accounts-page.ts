@@ -8,7 +8,7 @@ import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
-import { counted } from '../words.ts';
+import { count } from '../words.ts';
 
 export function accountsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, sandbox } = console;
@@ -27,7 +27,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   const list = table('Accounts, the newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
     ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>id ${id}</small>`],
-    ['Resources', 'w3', (account) => counted(resourceCount(account), 'resource')],
+    ['Resources', 'w3', (account) => count(resourceCount(account))],
     ['Actions', 'w2', accountActions, 'right'],
   ]);
   tokens.sort((a, b) => b.id - a.id);
@@ -90,12 +90,14 @@ const KINDS = [
   ['mcp', 'MCP'],
 ] as const;
 
+const JOINS = 'Empty: the account joins Example Company. A new name creates an organization.';
+
 const dialogs = (account: Html | ''): readonly Html[] => [
   formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [
       input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
       input('Password', 'password', { required: true, autocomplete: 'off' }),
-      input('Organization', 'company', { placeholder: 'Example Company' }, 'A new name creates an organization'),
+      input('Organization', 'company', { placeholder: 'Example Company' }, JOINS),
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {

@@ -3,7 +3,7 @@ import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, input } from '../forms.ts';
-import { type Advance, type HappenedAt, happenedText } from '../history.ts';
+import type { HappenedAt } from '../history.ts';
 import { badge, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
@@ -19,9 +19,9 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const all = [...dueTasks(service)];
   const tasks = all.filter(({ owner }) => isOwn(owner));
   // After an advance, the list shows what happened.
-  const total = query.get('list') === 'past' ? history.all.events.length : all.length;
+  const total = query.get('list') === 'past' ? history.all.length : all.length;
   const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
-  const happened = { ...history.all, events: history.all.events.filter(({ owner }) => isOwn(owner)) };
+  const happened = history.all.filter(({ owner }) => isOwn(owner));
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
@@ -29,7 +29,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('chart', timeChart(happened, tasks, now, query))}
-${eventList(tasks, happened.events, total, now, query)}</div>`,
+${eventList(tasks, happened, total, now, query)}</div>`,
   };
 }
 
@@ -104,14 +104,14 @@ function eventList(
     caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
     columns: [
       ['At', 'w3', ({ time }) => timeElement(time, now)],
-      ['From now', 'w4', ({ time }) => html`<span class="soft">${relativeText(time - now)}</span>`],
+      ['From now', 'w4', ({ time }) => relativeText(time - now), 'soft'],
       ['Event', '', eventCell, 'main full'],
       [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), isPast ? 'state' : 'right'],
     ],
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
       isPast
-        ? 'Jobs that end, and attempts to deliver events, appear here.'
+        ? 'Jobs, attempts to deliver events, and what else was due appear here.'
         : 'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
     ),
   });
@@ -134,33 +134,35 @@ const RESULTS = {
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
   resumed: ['good', 'resumed'],
+  done: ['busy', 'done'],
 } as const;
 
 const HOUR_MS = 3_600_000;
 
-function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
-  const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
+function timeChart(
+  happened: readonly HappenedAt[],
+  due: readonly DueTask[],
+  now: number,
+  query: URLSearchParams,
+): Html | '' {
+  // The chart has the ends, without the steps before them.
+  const ended = happened.filter(({ result }) => result !== 'done');
+  const names = new Set([...ended.map(laneOf), ...due.map(({ lane }) => lane)]);
   if (names.size === 0) return '';
   const lanes = [...names].map((name) =>
     clockLane(
       name,
-      happened.events.filter((event) => laneOf(event) === name),
+      ended.filter((event) => laneOf(event) === name),
       due.filter(({ lane }) => lane === name),
     ),
   );
   const around = (ms: number) => ({ from: now - ms / 2, to: now + ms / 2, now });
-  const since = html`<p class="hint">Since ${timeElement(happened.from, now)}: ${happenedText(happened)}.</p>`;
-  return html`${chartCard(
-    'What happened and what is due',
-    lanes,
-    [
-      ['', 'All', rangeOf(lanes, now)],
-      ['day', 'Day', around(24 * HOUR_MS)],
-      ['hour', 'Hour', around(HOUR_MS)],
-    ],
-    '/clock',
-    query,
-  )}${happened.events.length > 0 ? since : ''}`;
+  const ranges = [
+    ['', 'All', rangeOf(lanes, now)],
+    ['day', 'Day', around(24 * HOUR_MS)],
+    ['hour', 'Hour', around(HOUR_MS)],
+  ] as const;
+  return chartCard('What happened and what is due', lanes, ranges, '/clock', query);
 }
 
 const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jobs' : subject);
@@ -173,9 +175,9 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
   });
-  const results = [...Map.groupBy(happened, ({ result }) => RESULTS[result][1])].map(
-    ([text, same]) => `${count(same.length)} ${text}`,
-  );
+  // The last attempt failed, too.
+  const texts = happened.flatMap(({ result }) => (result === 'exhausted' ? ['failed', 'gave up'] : RESULTS[result][1]));
+  const results = [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`);
   const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
   return { name: laneName(name), label, marks: [...past, ...next] };
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Endpoint } from '../../state.ts';
+import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import {
   type DeliveryGroup,
@@ -7,8 +7,11 @@ import {
   deliverySummary,
   type EndedAttempt,
   groupDeliveries,
+  hasFailed,
   isDelivered,
   MAX_ATTEMPTS,
+  receiversOf,
+  receives,
   STATES,
 } from '../delivery-groups.ts';
 import { actionForm, advanceBy, opener } from '../forms.ts';
@@ -32,8 +35,8 @@ import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { accountField, chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
-import { capital, count, counted, relativeText } from '../words.ts';
-import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
+import { capital, count, relativeText } from '../words.ts';
+import { createDialog, editDialog, endpointTable, resume } from './endpoint-table.ts';
 
 const PATH = '/deliveries';
 
@@ -46,7 +49,8 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   const groups = groupDeliveries(service, chosenAccount(console, query));
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
   const hits = search(groups, query, textOf);
-  const segs = live('status', stateSegments(query, hits));
+  const tabs = TABS.map(([value, text, isListed]): Segment => [value, text, hits.filter(isListed).length]);
+  const segs = live('status', segments('State', PATH, query, 'state', tabs));
   return {
     title: 'Deliveries',
     content: [
@@ -59,18 +63,16 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   };
 }
 
-function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[]): Html {
-  const tab = (state: DeliveryGroup['state']): Segment => {
-    return [state, STATES[state], groups.filter((group) => group.state === state).length];
-  };
-  const states = [tab('waiting'), tab('exhausted'), tab('stopped')];
-  return segments('State', PATH, query, 'state', [['', 'All', groups.length], ...states]);
-}
+const TABS = [
+  ['', 'All', () => true],
+  ['waiting', STATES.waiting, ({ state }: DeliveryGroup) => state === 'waiting'],
+  ['failed', 'Failed', hasFailed],
+] as const;
 
 function deliveryList(
   { service }: ConsoleContext,
   query: URLSearchParams,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Event['endpoint'][],
   hits: readonly DeliveryGroup[],
   total: number,
 ): readonly Html[] {
@@ -78,8 +80,8 @@ function deliveryList(
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
   // What is open stays, also if a redelivery has changed its state.
-  const isListed = (group: DeliveryGroup): boolean =>
-    [group.state, '', null].includes(query.get('state')) || isOpen(group);
+  const [, , isInTab] = TABS.find(([value]) => value === query.get('state')) ?? TABS[0];
+  const isListed = (group: DeliveryGroup): boolean => isInTab(group) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Content => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
     const subject = findResource(service, subjectIdOf(event) ?? 0);
@@ -103,7 +105,7 @@ function deliveryList(
       ['Attempts', 'w4', attemptsOf],
       ['State', 'w4', (group) => stateBadge(group, now), 'state'],
     ],
-    more: (group) => (isOpen(group) ? detail(group, now) : undefined),
+    more: (group) => (isOpen(group) ? detail(service, group) : undefined),
     empty: emptyState(
       'No deliveries yet',
       'When the job of an audience, an activation or a cohort ends, its event is delivered to each endpoint that subscribes to it.',
@@ -118,7 +120,7 @@ const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup
 };
 
 const attemptsOf = ({ attempts, latest }: DeliveryGroup): Content =>
-  html`${counted(attempts.length, 'attempt')} ${responseBadge(latest)}`;
+  html`${count(attempts.length)} ${responseBadge(latest)}`;
 
 function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);
@@ -131,7 +133,8 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
-function detail(group: DeliveryGroup, now: number): Html {
+function detail(service: Service, group: DeliveryGroup): Html {
+  const now = service.clock.now();
   const { event, attempts, latest, retryAt } = group;
   const { id, type, endpoint, body } = event;
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
@@ -146,14 +149,27 @@ function detail(group: DeliveryGroup, now: number): Html {
   });
   const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
-<p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(endpoint)}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
+<p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(endpoint)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
 
-const offText = ({ is_active, name }: Endpoint): Html | '' =>
-  is_active ? '' : html` ${foreign(name)} is not active: a redelivery reaches only the other endpoints.`;
+const offText = (endpoint: Event['endpoint']): Html | '' =>
+  receives(endpoint) ? '' : html` ${foreign(endpoint.name)} is not active: a redelivery does not reach it.`;
 
-export const redeliver = (event: string, style = ''): Html =>
-  actionForm('POST /api/webhooks/redeliver', 'Redeliver to each active endpoint', { values: { event }, style });
+type Event = DeliveryGroup['event'];
+
+/** Returns the buttons that send an event again, and that first resume its endpoint if this is not active. */
+export function redeliver(service: Service, { id, endpoint }: Event, style = ''): readonly (Html | '')[] {
+  const names = receiversOf(service, id);
+  return [
+    endpoint.is_active ? '' : resume(endpoint, style),
+    names === ''
+      ? html`<button class="${style}" disabled>Redeliver</button>`
+      : actionForm('POST /api/webhooks/redeliver', html`Redeliver to <bdi>${names}</bdi>`, {
+          values: { event: id },
+          style,
+        }),
+  ];
+}

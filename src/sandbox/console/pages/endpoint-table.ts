@@ -6,6 +6,7 @@ import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
 import { addressOf, noMatch, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
+import { counted } from '../words.ts';
 
 const NO_ENDPOINTS = emptyState(
   'No webhook endpoints',
@@ -40,17 +41,17 @@ const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): str
 const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
   html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
 
-function eventsText(events: readonly string[]): Content {
-  if (events.length === EVENT_TYPES.length) return 'all events';
-  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'no events';
-}
+const eventsText = (events: readonly string[]): Content =>
+  events.length === EVENT_TYPES.length ? 'all' : foreign(events.join(', '), 'none');
 
 function detailsOf(endpoint: Endpoint, now: number): Content {
   const { id, creator, previous, consecutiveFailures } = endpoint;
   const signatures =
     previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
-  const failures = isFailing ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
+  const failures = isFailing
+    ? `, the last ${counted(consecutiveFailures, 'event')} gave up: the service switches it off after 20`
+    : '';
   return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
@@ -61,18 +62,17 @@ function stateBadge(endpoint: Endpoint): Html {
 }
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
-  const { id, name } = one;
-  return note('bad', html`<bdi>${name}</bdi> is switched off`, {
+  return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
     details: ['20 deliveries in a row failed all six attempts. It receives no events until you resume it.'],
-    actions: [
-      actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}` }),
-      html`<a href="${deliveriesTo(one, query, 'exhausted')}">Show what gave up</a>`,
-    ],
+    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show what failed</a>`],
   });
 }
 
+export const resume = ({ id, name }: Endpoint, style = ''): Html =>
+  actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}`, style });
+
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
-const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';
+const DELETE = 'Cancels the pending attempts. The list still shows the attempts so far.';
 
 function actionsOf({ id, name, is_active, events }: Endpoint): Html {
   const action = (verb: string, submit: string, style = '', consequence = ''): Html => {

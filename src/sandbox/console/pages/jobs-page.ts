@@ -3,15 +3,13 @@ import { statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener, select } from '../forms.ts';
-import { emptyState, type Html, head, jobBadge, linkButton } from '../html.ts';
+import { emptyState, type Html, head, jobBadge, linkButton, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import { resourceLink, type ShownResource } from '../objects.ts';
 import { chosenAccount } from '../shown-accounts.ts';
 import { relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
-
-const OUTCOMES = [104, 107, 400, 404, 422, 499].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
 
 type TimedJob = ReturnType<typeof timedJobs>[number];
 
@@ -33,7 +31,7 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
     columns: [
       ['Name', '', (job) => html`${resourceLink(job)} <small>${job.kind} ${job.id}</small>`, 'main'],
       ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
-      ['Ends', 'w3', (job) => endText(job, service.clock.now()), 'wrap'],
+      ['Ends', 'w5', (job) => endText(job, service.clock.now())],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
@@ -42,11 +40,11 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
       html`<p class="acts">${SEND} ${linkButton('/resources', 'Show the resources')}</p>`,
     ),
   });
-  return { title: 'Jobs', content: [head('Jobs'), list, endDialog()] };
+  return { title: 'Jobs', content: [head('Jobs'), list, END_DIALOGS] };
 }
 
-const endText = ({ end, endsAs }: TimedJob, now: number): string =>
-  `${relativeText(end - now)}${endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`}`;
+const endText = ({ end, endsAs }: TimedJob, now: number): Html =>
+  html`${timeElement(end, now)}, ${relativeText(end - now)}${endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`}`;
 
 function timedJobs({ jobs, clock }: Service) {
   const ends = new Map(
@@ -61,17 +59,29 @@ function timedJobs({ jobs, clock }: Service) {
 
 export function endButton({ kind, id, name }: Pick<ShownResource, 'kind' | 'id' | 'name'>): Html {
   const about = `${kind} ${id}${name && ` “${name}”`}`;
-  return opener('end', 'End…', { label: `End ${kind} ${id}`, style: 'small', about, values: { kind, id } });
+  return opener(kind === 'cohort' ? 'end-cohort' : 'end', 'End…', {
+    label: `End ${kind} ${id}`,
+    style: 'small',
+    about,
+    values: { kind, id },
+  });
 }
 
-const REASON = html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`;
-
-export const endDialog = (): Html =>
-  formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    lead: 'A cohort ends with status 4 in place of 104, and with status 5 in place of the others.',
+const endDialog = (id: string, statuses: readonly number[]): Html =>
+  formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
-      select('Status', 'status', OUTCOMES),
-      REASON,
+      select(
+        'Status',
+        'status',
+        statuses.map((status) => [status, `${status} ${statusOf(status).name}`] as const),
+      ),
+      html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`,
     ],
   });
+
+/** Dialogs that end a job. */
+export const END_DIALOGS: readonly Html[] = [
+  endDialog('end', [104, 107, 400, 404, 422, 499]),
+  endDialog('end-cohort', [4, 5]),
+];

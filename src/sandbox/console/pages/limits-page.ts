@@ -18,7 +18,7 @@ export function limitsPage(console: ConsoleContext, query: URLSearchParams): Pag
     title: 'Limits',
     content: html`${head('Limits')}<div class="cols">${live('limits', limitList(console, query))}
 <div><section class="card" aria-labelledby="rates-title"><h2 id="rates-title">Change the rates</h2>
-<p class="hint">A token has its own read, write and mcp buckets; an address has its own login and mint buckets. A change applies immediately, also to tokens that exist.</p>
+<p class="hint">Each token has its own read, write and mcp buckets. Each IP address has its own login and mint buckets. A change applies immediately, also to existing tokens.</p>
 ${live('rates', ratesForm(limits))}</section>
 <section class="card" aria-labelledby="budget-title"><h2 id="budget-title">Change a build budget</h2>
 ${live('budget', budgetForm(shownCompanies(console, query)))}</section></div></div>`,

@@ -22,7 +22,7 @@ import { redactBody } from '../redact-request.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count, counted } from '../words.ts';
 import { responseBadge } from './deliveries-page.ts';
-import { endButton, endDialog } from './jobs-page.ts';
+import { END_DIALOGS, endButton } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
@@ -46,7 +46,7 @@ ${live('chart', timeChart(console, resource, requests, own, relations.childrenOf
 <div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
 ${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
 ${live('json', jsonOf(console, resource))}</div>
-${endDialog()}`,
+${END_DIALOGS}`,
   };
 }
 
@@ -73,7 +73,7 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   const reason = reasonText(service, resource);
   if (reason === '' || !resource.status) return '';
   const needsInfo = resource.status.id === 107;
-  const gets = html`Your client gets a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
+  const gets = html`Your client throws a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
   return note(needsInfo ? 'warn' : 'bad', html`${needsInfo ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
     details: [html`Only the console shows this reason; the API does not. ${gets}`],
   });
@@ -99,13 +99,14 @@ function tree(
       isShown ? groups.filter((group) => isAbout(group, one.id)).map(deliveryLine) : '',
       one.kind === 'activation' ? resultLines(service, one.id) : '',
       children.slice(0, MAX_CHILDREN).map(branch),
-      more > 0 ? html`<li><div class="soft">${count(more)} more were made of it</div></li>` : '',
+      more > 0
+        ? html`<li><div class="soft">${count(more)} more resources were created from this resource</div></li>`
+        : '',
     ];
     return html`<li>${objectLine(one, one === current)}<ul>${below}</ul></li>`;
   };
-  const made = branch(current);
-  return html`<ul class="tree">${ancestors.map((one) => html`<li>${objectLine(one, false)}</li>`)}
-${ancestors.length > 0 ? html`<li><ul>${made}</ul></li>` : made}</ul>`;
+  const below = (made: Content, one: ShownResource): Html => html`<li>${objectLine(one, false)}<ul>${made}</ul></li>`;
+  return html`<ul class="tree">${ancestors.reduceRight(below, html`${branch(current)}`)}</ul>`;
 }
 
 function objectLine({ id, kind, name, status }: ShownResource, isCurrent: boolean): Html {

@@ -51,14 +51,13 @@ function storyOf(
   groups: readonly DeliveryGroup[],
 ): readonly Chapter[] {
   const { service, history } = console;
-  const now = service.clock.now();
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;
   const chapters: Chapter[] = [
     ...changes.map((change) => statusChapter(service, change)),
     ...groups
       .toReversed()
-      .map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
+      .map((group, index) => ({ ...deliveryChapter(service, group, end), ...(index > 0 && { gap: '' }) })),
     ...requests
       .filter((entry) => !isPollOf(entry, id))
       .map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
@@ -92,13 +91,18 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
   };
 }
 
-function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
+function deliveryChapter(service: Service, group: DeliveryGroup, order: number): Chapter {
+  const now = service.clock.now();
   const { event, at, attempts, latest, retryAt, state } = group;
-  const { id, type, endpoint } = event;
+  const { type, endpoint } = event;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const later = attempts.length > 1 ? html`, the latest at ${timeElement(latest.delivery.at, now)}` : '';
   const progress = isGood && attempts.length === 1 ? '' : html`<span>${deliverySummary(group)}${later}${next}</span>`;
   const title = html`<a href="${deliveryHref(event)}">${type}</a> <span>to ${foreign(endpoint.name)}</span>`;
-  return { at, order, content: spaced(title, responseBadge(latest), progress, isGood ? '' : redeliver(id, 'small')) };
+  return {
+    at,
+    order,
+    content: spaced(title, responseBadge(latest), progress, isGood ? '' : redeliver(service, event, 'small')),
+  };
 }

@@ -41,13 +41,17 @@ export async function requestPage(
   const hasKey = recorded?.headers.has('idempotency-key');
   // The same key would be refused again.
   const isOtherBody = status === 409;
-  const actions =
-    recorded && isComplete(recorded)
-      ? [
-          hasKey ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '') : '',
-          resendForm('Send again', { id }, isOtherBody ? '' : 'primary'),
-        ]
-      : '';
+  const isRepeatable = recorded !== undefined && isComplete(recorded);
+  const actions = recorded
+    ? [
+        isRepeatable ? html`<button type="button" data-copy="curl">Copy as curl</button>` : '',
+        html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`,
+        isRepeatable && hasKey
+          ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '')
+          : '',
+        isRepeatable ? resendForm('Send again', { id }, isOtherBody ? '' : 'primary') : '',
+      ]
+    : '';
   return {
     title: `${method} ${path}`,
     content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
@@ -113,17 +117,16 @@ async function details(recorded: KeptRequest): Promise<Html> {
 ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
-<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. A file needs a new upload.</p>`}
-<p class="soft"><a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
+<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. Upload the file again.</p>`}`;
 }
 
 async function curlBlock(recorded: KeptRequest): Promise<Html> {
   const command = await curlOf(recorded);
   const files = / -F '|--data-binary/.test(command)
-    ? ' Files, and bytes that are not text, are read from the folder.'
+    ? ' Save uploaded files under their names, and a binary body as body, in the current folder.'
     : '';
   return html`${codeBlock('curl', 'Shell', command)}
-<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.${files}</p>`;
+<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>.${files}</p>`;
 }
 
 /** Headers of the connection and of browsers, which do not help to explain a response. */

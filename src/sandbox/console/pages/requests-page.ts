@@ -110,7 +110,7 @@ function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Co
     ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', statusCell, 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
-    ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
+    ['Result or reason', '', (group) => explainGroup(console, group, query), 'wrap full'],
     ...accountColumn<RequestGroup>(state.accounts.size > 1, ({ entry }) => entry.account),
   ];
 }
