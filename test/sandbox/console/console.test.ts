@@ -499,8 +499,20 @@ describe('the pages', () => {
     ['GET', '/api/v2/audiences/index', {}, 'after', undefined],
     ['POST', '/api/v2/projects/create', {}, 'before', 'Nothing was created.'],
     ['POST', '/api/v2/projects/create', {}, 'after', 'repeating the request creates another resource.'],
-    ['POST', '/api/v2/projects/create', { 'idempotency-key': 'k' }, 'after', 'the response contains the created resource.'],
-    ['POST', '/api/v2/audiences/create', { 'idempotency-key': 'k' }, 'after', 'refused the request, and created nothing.'],
+    [
+      'POST',
+      '/api/v2/projects/create',
+      { 'idempotency-key': 'k' },
+      'after',
+      'the response contains the created resource.',
+    ],
+    [
+      'POST',
+      '/api/v2/audiences/create',
+      { 'idempotency-key': 'k' },
+      'after',
+      'refused the request, and created nothing.',
+    ],
   ] as const)('a cut response says what has happened: %s %s %j %s', async (method, path, headers, cut, text) => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ cut });
