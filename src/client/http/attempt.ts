@@ -169,7 +169,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
 
 /**
  * Waits while the build budget is used up. If an earlier attempt may have created the resource, the wait ends before
- * the service forgets the key.
+ * the idempotency key expires.
  */
 async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
   const { buildBudget } = call.state;

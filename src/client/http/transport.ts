@@ -214,6 +214,10 @@ class ResponseContext implements DecodeContext {
   #withOutcome(error: ResponseError): ResponseError {
     const { key } = this.#call;
     if (key === undefined) return error;
-    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The service created the resource.');
+    return withDetails(
+      error,
+      { idempotencyKey: key, outcome: 'done' },
+      'The service created the resource: do not repeat the request.',
+    );
   }
 }
