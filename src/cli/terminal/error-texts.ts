@@ -67,6 +67,8 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
     "The service's OAuth metadata contain another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   registration_not_supported:
     'The authorization server does not register clients, so the command cannot sign in there.',
+  unsupported_client_authentication:
+    'The authorization server supports no client authentication of the command, so the command cannot sign in there.',
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
