@@ -5,6 +5,7 @@ import type { FieldErrors } from '../../errors/error-details.ts';
 import { isOperationName, operations } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
+import { CallbackError } from '../../util/callbacks.ts';
 import {
   checkNumbers,
   checkOptionNames,
@@ -246,9 +247,12 @@ function toError(thrown: unknown, call: CallRecord): AudienceError {
   if (thrown instanceof InvalidInputError) return localValidationError(call.operation, thrown.errors);
   if (thrown === DEADLINE) return deadlineError(call);
   if (AudienceError.isInstance(thrown)) return thrown;
-  const cause = call.redactor.cause(thrown);
-  const message = `${call.operation.name} failed in a callback: ${cause.message}`;
-  return new AudienceError(message, { code: 'callback-failed', cause });
+  const isNamed = thrown instanceof CallbackError;
+  const source = isNamed ? thrown.source : 'a function that you passed';
+  const cause = call.redactor.cause(isNamed ? thrown.cause : thrown);
+  const message = `${call.operation.name} failed: ${source} threw ${cause.name}: ${cause.message}`;
+  const advice = `Correct the code of ${isNamed ? source : 'this function'}.`;
+  return new AudienceError(message, { code: 'callback-failed', cause, advice });
 }
 
 function deadlineError(call: CallRecord): TimeoutError {

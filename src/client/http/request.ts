@@ -7,6 +7,7 @@ import {
   type Reads,
   type ResolvedOperation,
 } from '../../spec/operations.ts';
+import { callbackError } from '../../util/callbacks.ts';
 import {
   checkHeaders,
   checkSendable,
@@ -170,7 +171,7 @@ export async function prepareRequest({
   if ('id' in params) checkId(operation, params);
   const path = fillPath(template, params);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
-  const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
+  const { query, body } = override ? applyOverride(operation.name, override, { ...planned, params }) : planned;
   for (const [name, value] of Object.entries(params)) {
     if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
     throw unsentError(name, override);
@@ -236,13 +237,19 @@ function checkKey(key: string): string {
 
 /** Returns the query and the body of a call after the user's override has changed them. */
 function applyOverride(
+  name: string,
   override: OperationOverride,
   { params = {}, query, body }: RequestInput,
 ): Pick<RequestInput, 'query' | 'body'> {
-  return {
-    ...(override.query ? { query: checkQuery(override.query(query ?? {}, params)) } : query && { query }),
-    body: override.body ? silenceRejection(override.body(body, params)) : body,
-  };
+  let part = 'query';
+  try {
+    const changed = override.query ? checkQuery(override.query(query ?? {}, params)) : query;
+    part = 'body';
+    const changedBody = override.body ? silenceRejection(override.body(body, params)) : body;
+    return { ...(changed && { query: changed }), body: changedBody };
+  } catch (error) {
+    throw callbackError(`\`operations["${name}"].${part}\``, error);
+  }
 }
 
 /**
@@ -266,5 +273,5 @@ function contains(sent: unknown, value: string | number): boolean {
 /** Refuses a query that is not an object. A promise, for example, would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
-  throw new TypeError('the `query` of an override must return an object, not a promise');
+  throw new TypeError('it must return an object, not a promise');
 }
