@@ -76,7 +76,7 @@ export class OAuthHttp {
     const { min = DEFAULTS.backoff.min, max = DEFAULTS.backoff.max } = backoff;
     const limits = { retry, maxRetries, maxRetryWait, backoff: { min, max } };
     const retryUntil = performance.now() + MAX_RETRY_TIME_MS;
-    const subject = `${name} at ${server}`;
+    const subject = `${name} at ${this.redactor.text(server)}`;
     let attempts = 0;
     let failure: Failure;
     const attempt = async (): Promise<T> => {
