@@ -176,7 +176,7 @@ export class AudienceClient {
       ...(body !== undefined && { body }),
       validate: () => {
         if (query !== undefined) refuseOddQuery('query', query);
-        if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
+        if (shownPath !== String(path)) return { path: ['must not contain "?" or "#". Use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },
       options: call,

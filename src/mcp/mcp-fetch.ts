@@ -46,7 +46,7 @@ const cancelledError = (): DOMException =>
 function bodyOf({ body }: RequestInit): string | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === 'string') return body;
-  throw fetchError('sends strings only, as the official transports do.');
+  throw fetchError(`sends only strings as bodies, not ${Object.prototype.toString.call(body)}.`);
 }
 
 /** Returns the request to send. Throws for a URL other than the endpoint, which must not receive the token. */
@@ -54,7 +54,7 @@ function toRequest(url: URL, init: RequestInit, body: string | undefined, settin
   const endpoint = endpointOf(settings);
   const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
   if (url.origin !== endpoint.origin || !within || url.username || url.password) {
-    throw fetchError(`sends to ${endpoint} only, because the token must not be sent elsewhere.`);
+    throw fetchError(`does not send to ${url.origin}${url.pathname}, because only ${endpoint} may receive the token.`);
   }
   const address = `${url.origin}${url.pathname}`;
   return {
@@ -78,7 +78,8 @@ function headersOf(init: RequestInit): Record<string, string> {
 
 function methodOf(method = 'GET'): 'GET' | 'POST' | 'DELETE' {
   if (method === 'GET' || method === 'POST' || method === 'DELETE') return method;
-  throw fetchError('sends GET, POST and DELETE only.');
+  throw fetchError(`sends only GET, POST and DELETE, not ${method}.`);
 }
 
-const fetchError = (what: string): ConfigurationError => new ConfigurationError(`The \`fetch\` of connectMcp ${what}`);
+const fetchError = (what: string): ConfigurationError =>
+  new ConfigurationError(`The \`fetch\` of \`connectMcp\` ${what}`);

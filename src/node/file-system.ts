@@ -7,6 +7,7 @@ import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
 import { messageOf } from '../util/callbacks.ts';
+import { formatValue } from '../util/input-checks.ts';
 
 /** Returns the `code` of a system error, such as `ENOENT`. Returns `undefined` for other errors. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
@@ -19,7 +20,9 @@ export function filePath(path: unknown, caller: string): string {
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
   // Resolve the path now, because the working directory may change later.
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
-  throw new ConfigurationError(`The path of \`${caller}\` must be a non-empty string or a \`file:\` URL.`);
+  throw new ConfigurationError(
+    `The path of \`${caller}\` must be a \`file:\` URL or a non-empty string without NUL characters, not ${formatValue(path)}.`,
+  );
 }
 
 /**

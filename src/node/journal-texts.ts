@@ -32,9 +32,9 @@ export function kindChanged(
   return keyError(path, 'body-changed', key, message, `Use another key, such as "${key} ${kind}".`);
 }
 
-/** Returns the error of a request whose idempotency key the service has forgotten. */
+/** Returns the error of a request whose idempotency key has expired or is about to expire. */
 export function expired(path: string, key: string, at: Date): JournalError {
-  const message = `"${key}" was sent at ${at.toISOString()}, and its response was lost. The service has forgotten its idempotency key.`;
+  const message = `"${key}" was sent at ${at.toISOString()}, and its response was lost. The idempotency key has expired or is about to expire (after 24 h), so the journal does not repeat the request.`;
   return keyError(path, 'outcome-expired', key, message, `To resolve the key by hand, ${byHand(key)}`, 'unknown');
 }
 
@@ -61,7 +61,7 @@ function keyError(
   return new JournalError(message, { code, path, key, advice, ...(outcome && { outcome }) });
 }
 
-/** Returns the advice for a create request whose key the service has forgotten. */
+/** Returns the advice for a create request whose idempotency key has expired. */
 function byHand(key: string): string {
   const name = JSON.stringify(key);
   // The key of a row's activation contains a space, so it needs quotes.

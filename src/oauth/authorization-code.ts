@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { stringsOf } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type RequestParts, toError } from './oauth-http.ts';
+import { ASK_OPERATOR, type RequestParts, toError } from './oauth-http.ts';
 import {
   checkUsable,
   type Grant,
@@ -69,8 +69,8 @@ export async function authorize(context: OAuthContext, options: AuthorizeOptions
 /** Refuses a server without PKCE, because it would accept a stolen code. */
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (stringsOf(methods).includes(PKCE_METHOD)) return;
-  const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which is mandatory.`;
-  throw new OAuthError(message, { error: 'pkce_unsupported' });
+  const message = `The authorization server ${issuer} does not support PKCE with ${PKCE_METHOD}, which this client requires.`;
+  throw new OAuthError(message, { error: 'pkce_unsupported', advice: ASK_OPERATOR });
 }
 
 const recent = ({ pending }: OAuthState): PendingSignIn[] =>
@@ -93,7 +93,8 @@ const START_AGAIN = 'Start again with `authorize()`.';
 /** Completes a sign-in with the URL to which the server redirected the browser. */
 export async function redeem(context: OAuthContext, url: string | URL, signal?: AbortSignal): Promise<Grant> {
   if (!URL.canParse(url, context.redirectUri)) {
-    throw new OAuthError('`callback()` must be called with the URL of the redirect.', { error: 'invalid_request' });
+    const advice = 'Pass the entire URL to which the authorization server redirected the browser.';
+    throw new OAuthError('The argument of `callback()` is not a URL.', { error: 'invalid_request', advice });
   }
   const { searchParams } = new URL(url, context.redirectUri);
   const states = searchParams.getAll('state');
@@ -139,7 +140,13 @@ async function exchange(
     return oauth.processAuthorizationCodeResponse(server, client, tokens);
   };
   // Do not retry: a server may revoke the tokens of a code that is used twice (RFC 6749, section 4.1.2).
-  const tokens = await http.send({ name: 'Exchanging the code', retry: 'never', signal, execute });
+  const tokens = await http.send({
+    name: 'Exchanging the code',
+    server: server.issuer,
+    retry: 'never',
+    signal,
+    execute,
+  });
   const grant = grantOf(tokens, requestedAt, { client, resource });
   checkUsable(grant);
   return grant;
@@ -161,6 +168,6 @@ function validate(
   try {
     return oauth.validateAuthResponse(server, client, response, state);
   } catch (error) {
-    throw toError(error, { operation: 'The sign-in', attempts: 1 }, redactor);
+    throw toError(error, `The sign-in at ${issuer}`, { operation: 'The sign-in', attempts: 1 }, redactor);
   }
 }

@@ -16,7 +16,9 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
     const signal = init.signal ?? request?.signal;
     const send = (token: string, to: Request | string): Promise<Response> => {
       if (!isUsableToken(token)) {
-        throw new OAuthError('The token cannot be sent as a bearer token.', { error: 'invalid_response' });
+        const message = `The token for ${origin} cannot be sent as a bearer token: it must be visible ASCII without white space.`;
+        const advice = 'Sign in again. If the new token has the same problem, ask the operator of the service.';
+        throw new OAuthError(message, { error: 'invalid_response', advice });
       }
       const headers = new Headers(init.headers ?? request?.headers);
       headers.set('authorization', `Bearer ${token}`);

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
-import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
+import { CHECK_BASE_URL, ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
 const ALLOW_ISSUER = 'Add the issuer to `allowedIssuers` if you trust it.';
 
@@ -137,7 +137,7 @@ export class Discovery {
       return server;
     }
     const message = `The authorization server ${this.#formatUrl(issuer)} does not publish metadata.`;
-    throw new OAuthError(message, { error: 'invalid_response' });
+    throw new OAuthError(message, { error: 'invalid_response', advice: CHECK_BASE_URL });
   }
 
   /** Sends a request without credentials, and decodes the response. Retries after 429 and 5xx. */
@@ -150,6 +150,7 @@ export class Discovery {
   ): Promise<T> {
     return this.#http.send({
       name,
+      server: new URL(href).origin,
       retry: 'always',
       signal,
       execute: ({ [customFetch]: fetch, signal }) =>

@@ -26,12 +26,20 @@ export interface RequestParts {
 
 /** A request to the authorization server, or to the service to find the authorization server. */
 export interface OAuthRequest<T> {
-  /** Subject of error messages, such as "Registering the client". */
+  /** Operation of errors, such as "Registering the client". */
   readonly name: string;
+  /** Issuer or origin of the server that receives the request. */
+  readonly server: string;
   readonly retry: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
   execute(parts: RequestParts): Promise<T>;
 }
+
+/** Advice if a server violates a standard. */
+export const ASK_OPERATOR = 'Ask the operator of the service to correct the server.';
+
+/** Advice if another server may have responded. */
+export const CHECK_BASE_URL = 'Check the base URL, or ask the operator of the service to correct the server.';
 
 export class ErrorResponse extends Error {
   readonly status: number;
@@ -62,17 +70,18 @@ export class OAuthHttp {
     this.#options = options;
   }
 
-  send<T>({ name, retry, signal, execute }: OAuthRequest<T>): Promise<T> {
+  send<T>({ name, server, retry, signal, execute }: OAuthRequest<T>): Promise<T> {
     const { timeout = DEFAULTS.timeout, maxRetries = DEFAULTS.maxRetries, backoff = {} } = this.#options;
     const { maxRetryWait = DEFAULTS.maxRetryWait } = this.#options;
     const { min = DEFAULTS.backoff.min, max = DEFAULTS.backoff.max } = backoff;
     const limits = { retry, maxRetries, maxRetryWait, backoff: { min, max } };
     const retryUntil = performance.now() + MAX_RETRY_TIME_MS;
+    const subject = `${name} at ${this.redactor.text(server)}`;
     let attempts = 0;
     let failure: Failure;
     const attempt = async (): Promise<T> => {
       const call = { operation: name, attempts: ++attempts };
-      const message = `${name} failed: no complete response arrived within ${timeout} ms (\`timeout\`).`;
+      const message = `${subject} failed: no complete response arrived within ${timeout} ms (\`timeout\`).`;
       const reason = (): Error => new TimeoutError(message, { ...call, code: 'attempt-timeout' });
       const scope = new AbortScope({ parents: [signal], ms: timeout, reason });
       const parts = {
@@ -85,7 +94,7 @@ export class OAuthHttp {
       } catch (error) {
         signal?.throwIfAborted();
         failure = failureOf(error);
-        throw toError(error, call, this.redactor);
+        throw toError(error, subject, call, this.redactor);
       } finally {
         scope.dispose();
       }
@@ -103,17 +112,18 @@ export class OAuthHttp {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
     if (url && (url.protocol === 'https:' || mayUseHttp) && url.username === '' && url.password === '') return url;
-    const origin = url ? `${url.protocol}//${url.host}` : 'an invalid URL';
-    const message = `The metadata of the service contain a URL on ${origin}. URLs in the metadata must use https and contain no user name or password.`;
-    throw new OAuthError(message, { error: 'invalid_response' });
+    const problem = url ? `contain a URL on ${url.protocol}//${url.host}` : 'lack a URL or contain an invalid URL';
+    const message = `The metadata of the service or its authorization server ${problem}. URLs in the metadata must use https and contain no user name or password.`;
+    throw new OAuthError(message, { error: 'invalid_response', advice: ASK_OPERATOR });
   }
 
   readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
     const fetch = fetchOf(this.#options.fetch);
-    const response = await fetch(this.checkUrl(address).href, { ...init, body });
+    const { href, host } = this.checkUrl(address);
+    const response = await fetch(href, { ...init, body });
     const { text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
-    const message = `The response is larger than ${DEFAULTS.maxResponseBytes} bytes.`;
-    if (isTruncated) throw new OAuthError(message, { error: 'invalid_response' });
+    const message = `The response of ${host} is larger than ${DEFAULTS.maxResponseBytes} bytes.`;
+    if (isTruncated) throw new OAuthError(message, { error: 'invalid_response', advice: CHECK_BASE_URL });
     if (!response.ok) throw new ErrorResponse(response, text);
     const { status, statusText, headers } = response;
     return new Response(text === '' ? null : text, { status, statusText, headers });
@@ -130,33 +140,40 @@ function failureOf(error: unknown): Failure {
   return { kind: isNotSent(error) ? 'not-sent' : 'lost' };
 }
 
-export function toError(error: unknown, call: CallDetails, redactor: Redactor): AudienceError {
+/**
+ * Converts an error to the error for the user.
+ *
+ * @param subject Subject of the message: the operation and the server.
+ */
+export function toError(error: unknown, subject: string, call: CallDetails, redactor: Redactor): AudienceError {
   if (AudienceError.isInstance(error)) return error;
-  if (error instanceof oauth.AuthorizationResponseError) return refusal(error, call, redactor);
-  if (error instanceof ErrorResponse) return refusal(parseJson(error.body), call, redactor, error.status);
+  if (error instanceof oauth.AuthorizationResponseError) return refusal(error, subject, redactor);
+  if (error instanceof ErrorResponse) return refusal(parseJson(error.body), subject, redactor, error.status);
   const cause = redactor.cause(error);
   if (isProtocolError(error)) {
-    const message = `${call.operation} failed: the response violates OAuth: ${cause.message}.`;
-    return new OAuthError(message, { error: 'invalid_response' });
+    const message = `${subject} failed because the response violates OAuth: ${cause.message}.`;
+    return new OAuthError(message, { error: 'invalid_response', advice: ASK_OPERATOR });
   }
   const reason = cause.cause instanceof Error ? cause.cause : cause;
   const message = hiddenReason(reason, 'the service') ?? reason.message;
-  return new ConnectionError(`${call.operation} failed: ${message}`, { ...call, cause });
+  return new ConnectionError(`${subject} failed: ${message}`, { ...call, cause });
 }
 
 /** Maximum number of characters of an `error_description` in an error message. */
 const MAX_DESCRIPTION_LENGTH = 300;
 
 /** Returns the error for a refusal of the server (RFC 6749, sections 4.1.2.1 and 5.2). */
-function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, status?: number): OAuthError {
+function refusal(body: unknown, subject: string, redactor: Redactor, status?: number): OAuthError {
   const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
   const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
   const code = redactor.text(typeof error === 'string' ? error : fallback);
   // Let the redactor truncate the description: it would not recognize a truncated token at the end of the text.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
-  const advice = isTransient ? 'Stored tokens have not changed. Try again later.' : undefined;
+  const advice = isTransient
+    ? 'Stored tokens have not changed. Try again later.'
+    : 'Sign in again. If the server refuses again, ask its operator.';
   const failure = status === undefined ? code : `${status} ${code}`;
-  const message = `${operation} failed: ${failure}${reason.replace(/\.$/, '')}.`;
+  const message = `${subject} failed: ${failure}${reason.replace(/\.$/, '')}.`;
   return new OAuthError(message, { error: code, ...(status !== undefined && { status }), advice });
 }

@@ -73,9 +73,11 @@ export function grantOf(
 }
 
 /** @throws {OAuthError} if the access token cannot be sent as a bearer token (RFC 6750, section 2.1). */
-export function checkUsable({ token }: Grant): void {
-  const message = 'The authorization server issued an access token that cannot be sent as a bearer token.';
-  if (token === '') throw new OAuthError(message, { error: 'invalid_response' });
+export function checkUsable({ token, client }: Grant): void {
+  if (token !== '') return;
+  const message = `The authorization server ${client.issuer} issued an access token that cannot be sent as a bearer token.`;
+  const advice = 'Ask the operator of the server to issue bearer tokens (RFC 6750).';
+  throw new OAuthError(message, { error: 'invalid_response', advice });
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
-import type { OAuthHttp, RequestParts } from './oauth-http.ts';
+import { ASK_OPERATOR, type OAuthHttp, type RequestParts } from './oauth-http.ts';
 import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 
@@ -19,8 +19,10 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
   const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server;
   const method = methods.find((name) => stringsOf(supported).includes(name));
   if (method !== undefined) return method;
-  const message = `The authorization server supports only client authentication with ${stringsOf(supported).join(' or ')}, but this client uses ${methods.join(', ')}.`;
-  throw new OAuthError(message, { error: 'unsupported_client_authentication' });
+  const message = `The authorization server ${server.issuer} supports only client authentication with ${stringsOf(supported).join(' or ')}, but this client uses ${methods.join(', ')}.`;
+  const advice =
+    'Set `client` to a client without a secret, or ask the operator of the server to support one of these methods.';
+  throw new OAuthError(message, { error: 'unsupported_client_authentication', advice });
 }
 
 /**
@@ -35,7 +37,7 @@ export async function registerClient(
   const { clientName, redirectUri, scope } = metadata;
   const method = chooseMethod(server, METHODS);
   if (server.registration_endpoint === undefined) {
-    const message = 'The authorization server does not register clients.';
+    const message = `The authorization server ${server.issuer} does not register clients.`;
     throw new OAuthError(message, {
       error: 'registration_not_supported',
       advice: 'Set `client` to a registered client.',
@@ -53,10 +55,18 @@ export async function registerClient(
   // field.
   const execute = async (parts: RequestParts): Promise<unknown> =>
     parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
-  const response = await http.send({ name: 'Registering the client', retry: 'never', signal, execute });
+  const response = await http.send({
+    name: 'Registering the client',
+    server: server.issuer,
+    retry: 'never',
+    signal,
+    execute,
+  });
   const { client_id, client_secret, token_endpoint_auth_method } = isObject(response) ? response : {};
-  const message = 'The response to the registration does not contain a `client_id`.';
-  if (typeof client_id !== 'string') throw new OAuthError(message, { error: 'invalid_response' });
+  if (typeof client_id !== 'string') {
+    const message = `The authorization server ${server.issuer} responded to the registration without a \`client_id\`.`;
+    throw new OAuthError(message, { error: 'invalid_response', advice: ASK_OPERATOR });
+  }
   http.redactor.addSecret(client_secret);
   return {
     issuer: server.issuer,

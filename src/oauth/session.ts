@@ -117,8 +117,11 @@ export class Session {
   async #refresh(transaction: Transaction, grant: Grant): Promise<Grant> {
     const { refreshToken, resource } = grant;
     const { http, discovery } = this.#context;
-    if (refreshToken === undefined) throw new OAuthError('There is no refresh token.', { error: 'invalid_grant' });
     const client = this.#clientOf(grant);
+    if (refreshToken === undefined) {
+      const message = `The authorization server ${client.issuer} issued no refresh token.`;
+      throw new OAuthError(message, { error: 'invalid_grant', advice: 'Sign in again.' });
+    }
     const server = await discovery.serverOf(client.issuer);
     const additionalParameters = resource === undefined ? {} : { resource };
     const request = [server, client, authenticationOf(client), refreshToken] as const;
@@ -131,7 +134,12 @@ export class Session {
       return oauth.processRefreshTokenResponse(server, client, response);
     };
     // Retrying is safe: if a lost response contained new tokens, the old refresh token is invalid anyway.
-    const response = await http.send({ name: 'Refreshing the token', retry: 'always', execute });
+    const response = await http.send({
+      name: 'Refreshing the token',
+      server: server.issuer,
+      retry: 'always',
+      execute,
+    });
     const refreshed = grantOf(response, requestedAt, grant);
     const state = await transaction.update((now) => (isReplaced(now, grant) ? now : { ...now, grant: refreshed }));
     // Check after saving: the client must keep the new refresh token even if the new access token is unusable.
@@ -143,14 +151,21 @@ export class Session {
     const client = this.#clientOf(grant);
     const server = await this.#context.discovery.serverOf(client.issuer, signal);
     if (server.revocation_endpoint === undefined) {
-      const message = 'The authorization server cannot revoke tokens. `forget()` deletes them from the store.';
-      throw new OAuthError(message, { error: 'revocation_not_supported' });
+      const message = `The authorization server ${server.issuer} cannot revoke tokens.`;
+      const advice = 'To delete the tokens from the store, call `forget()`.';
+      throw new OAuthError(message, { error: 'revocation_not_supported', advice });
     }
     // Revoking the refresh token also revokes the access token (specification, "Authentication").
     const request = [server, client, authenticationOf(client), grant.refreshToken ?? grant.token] as const;
     const execute = async (parts: RequestParts): Promise<void> =>
       oauth.processRevocationResponse(await oauth.revocationRequest(...request, parts));
-    await this.#context.http.send({ name: 'Revoking the grant', retry: 'always', signal, execute });
+    await this.#context.http.send({
+      name: 'Revoking the grant',
+      server: server.issuer,
+      retry: 'always',
+      signal,
+      execute,
+    });
   }
 
   /** Returns the client of a grant, with the secret of the options if they contain the same client. */

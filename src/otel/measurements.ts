@@ -5,7 +5,10 @@ import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf } from './attributes.ts';
 import { BucketUse } from './bucket-use.ts';
 
-/** Histogram bounds for request durations (semantic conventions, "HTTP metrics"), and for longer durations. */
+/**
+ * Histogram bucket boundaries in seconds: for requests and deliveries (semantic conventions, "HTTP metrics"), and for
+ * calls, waits and their delays (up to one hour).
+ */
 const REQUEST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const WAIT_BOUNDS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
 

@@ -12,6 +12,21 @@ export async function safely(callback: () => unknown, report: (message: string) 
   }
 }
 
+/** Error of a user's function that threw. `cause` is the thrown value. */
+export class CallbackError extends Error {
+  /** The option that contains the function, in backticks. */
+  readonly source: string;
+  constructor(source: string, cause: unknown) {
+    super(`${source} threw an error.`, { cause });
+    this.name = 'CallbackError';
+    this.source = source;
+  }
+}
+
+/** Returns the error for a user's function that threw. Returns errors of this package unchanged. */
+export const callbackError = (source: string, thrown: unknown): unknown =>
+  AudienceError.isInstance(thrown) ? thrown : new CallbackError(source, thrown);
+
 /**
  * Returns the message and the advice of a thrown value. The value may have any type, and may not be convertible to a
  * string.

@@ -62,7 +62,7 @@ export function silenceRejection<T>(value: T): T {
 }
 
 export function promiseProblem(value: unknown): string | undefined {
-  return isPromise(silenceRejection(value)) ? 'is a Promise: await it.' : undefined;
+  return isPromise(silenceRejection(value)) ? 'The value is a Promise. Add `await`.' : undefined;
 }
 
 /** Refuses a promise, or an object with a promise in a field. As JSON, a promise would be `{}`. */
@@ -78,7 +78,7 @@ export function refusePromises(name: string, value: unknown): void {
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)
-    ? 'is beyond 2^53-1: JavaScript has already rounded the number. Pass a string if the service accepts one.'
+    ? 'The number is beyond 2^53-1, so JavaScript has already rounded it. Pass a string if the service accepts one.'
     : `must be a finite number, not ${value}.`;
 }
 

@@ -146,7 +146,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
       await first;
     });
   },
-  'was not sent: … is a Promise: await it': () => start().client.audiences.get(Promise.resolve(4) as unknown as number),
+  'was not sent: … The value is a Promise': () => start().client.audiences.get(Promise.resolve(4) as unknown as number),
 
   'failed: 429 … Try again at …': () =>
     start({ faults: [{ on: 'usage.get', status: 429, retryAfter: 300 }] }).client.usage.get(),

@@ -119,7 +119,10 @@ describe('the fetch of connectMcp', () => {
     ];
     for (const target of elsewhere) {
       const error = await failureOf(fetch(target, post('tools/list', { id: 1 })));
-      expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining(`to ${url}${PATH}`) });
+      expect(error).toMatchObject({
+        name: 'ConfigurationError',
+        message: expect.stringContaining(`only ${url}${PATH}`),
+      });
     }
     expect(received).toEqual([]);
     await fetch(new URL(`${url}${PATH}`), { ...post('tools/list', { id: 1 }), headers: { authorization: 'Bearer x' } });

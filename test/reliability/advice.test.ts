@@ -124,7 +124,7 @@ describe('the error of a sign-in', () => {
     const { store, clientWith } = await startOAuthBench();
     const oauth = clientWith(store, { fetch: without('revocation_endpoint') });
     await signIn(oauth);
-    expect(String(await failureOf(oauth.revoke()))).toContain('`forget()` deletes them from the store.');
+    expect(String(await failureOf(oauth.revoke()))).toContain('To delete the tokens from the store, call `forget()`.');
     await oauth.forget();
     expect(await store.load()).toBeUndefined();
   });

@@ -135,7 +135,7 @@ describe('a create that may have happened, and then waits for the build budget',
     return { client, sentAt };
   }
 
-  it('ends before its key is 24 hours old, and says that the key is about to be forgotten', async () => {
+  it('ends before its key is 24 hours old, and says that the key is about to expire', async () => {
     // The hold is renewed every five hours, so that no single wait is longer than the key counts.
     const { client, sentAt } = startLossy(5 * 3_600);
     const creates = ['One', 'Two'].map((name) => failureOf(client.audiences.create({ name })));

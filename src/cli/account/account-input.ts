@@ -36,6 +36,6 @@ const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, ''
 export function checkToken(token: string, source: string): void {
   if (isUsableToken(token)) return;
   throw usageError(
-    `The token of ${source} must be visible ASCII without white space. Remove "Bearer ", spaces and line breaks from it.`,
+    `The token in ${source} must be visible ASCII without white space. Remove "Bearer ", spaces and line breaks from it.`,
   );
 }

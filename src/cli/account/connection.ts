@@ -39,7 +39,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   }
   checkAddress(baseUrl, flags.allowInsecure);
   const source = token ? 'AUDIENCE_MCP_TOKEN' : oauthPath(context.env, name);
-  if (owner && !isSameAddress(owner, baseUrl)) throw foreignToken(`The token of ${source}`, owner, baseUrl);
+  if (owner && !isSameAddress(owner, baseUrl)) throw foreignToken(`The token in ${source}`, owner, baseUrl);
   output.token = { source, advice: SIGN_IN };
   const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(context) };
   if (flags.dryRun) return new AudienceClient({ ...options, mcpToken: HIDDEN });

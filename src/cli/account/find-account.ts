@@ -32,7 +32,7 @@ async function loginAccount(context: Context): Promise<Account> {
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
   if (!address) throw usageError('No service address is set for the token: pass --base-url, or set AUDIENCE_BASE_URL.');
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
-    throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
+    throw foreignToken(`The token in the environment (${source})`, env.AUDIENCE_BASE_URL, address);
   if (command) {
     const advice = 'The token command must print another token.';
     return { baseUrl: address, token: commandToken(command, context), source, advice };

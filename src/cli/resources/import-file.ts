@@ -37,7 +37,7 @@ export async function withImportFile<T>(
   const open = async (file: string): Promise<Blob> => {
     const data = await openFile(file);
     if (data.size === 0)
-      throw usageError(`${label} is empty: an import would use up a build for a cohort without rows.`);
+      throw usageError(`${label} is empty. An import would use up a build for a cohort without rows.`);
     await warnOfList(data, label, context.output);
     return data;
   };
@@ -73,7 +73,7 @@ async function copyTo(path: string, from: Stdin, label: string, { output, signal
         );
       size += chunk.length;
       if (size > UPLOAD_SIZES.cohort)
-        throw usageError(`${label} has more than ${formatBytes(UPLOAD_SIZES.cohort)}: split it into several imports.`);
+        throw usageError(`${label} has more than ${formatBytes(UPLOAD_SIZES.cohort)}. Split it into several imports.`);
       yield chunk;
     }
   };

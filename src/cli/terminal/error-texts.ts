@@ -67,6 +67,8 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
     "The service's OAuth metadata contain another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   registration_not_supported:
     'The authorization server does not register clients, so the command cannot sign in there.',
+  unsupported_client_authentication:
+    'The authorization server supports no client authentication of the command, so the command cannot sign in there.',
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
@@ -137,7 +139,7 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
         ? `The resource may have been created: an earlier request with this key may still be in flight. Repeat the request with ${key} and the same body. If the repeated request also gets a 409, the key probably belongs to another body: check the list before you use another key.`
         : `The resource may have been created: repeat the request with ${key} and the same body within 24 hours of the first attempt, and the service creates the resource only once.`;
     case 'done':
-      return 'The service created the resource.';
+      return 'The service created the resource: do not repeat the request.';
     default:
       return '';
   }

@@ -151,7 +151,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
+        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',

@@ -24,7 +24,7 @@ export function checkField(path: string, value: unknown, operation: OperationNam
     const parent = keys.slice(0, index).join('.');
     const isIndex = /^\d+$/.test(key);
     if (Array.isArray(at) || schema?.type === 'array') {
-      if (!isIndex) throw usageError(`--fields: ${parent} is an array: name an element, such as ${parent}.0.${key}.`);
+      if (!isIndex) throw usageError(`--fields: ${parent} is an array. Name an element, such as ${parent}.0.${key}.`);
       schema = resolved(schema?.items);
       at = Array.isArray(at) ? at[Number(key)] : undefined;
       continue;

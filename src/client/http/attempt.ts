@@ -1,6 +1,7 @@
 import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
 import { AbortScope } from '../../util/abort.ts';
+import { callbackError } from '../../util/callbacks.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { fingerprint } from '../auth/token-source.ts';
 import type { BuildPermit } from '../rate-limit/build-budget.ts';
@@ -107,7 +108,7 @@ export interface Permit {
 
 /** Waits for the token, the build budget and a permit of the rate bucket. */
 export async function acquirePermit(call: CallRecord, signal: AbortSignal): Promise<Permit> {
-  const { operation, state, options } = call;
+  const { operation, options } = call;
   call.observer?.waitFor('queued');
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
@@ -117,7 +118,7 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const request = { scope, priority, signal, maxWait } as const;
   let build: BuildPermit | undefined;
   if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
-  else if (!state.limiter.tryAcquire?.(operation.bucket, scope)) await waitForPermit(call, request);
+  else if (!tryAcquire(call, scope)) await waitForPermit(call, request);
   options[BACKGROUND]?.onPermit?.(call.id);
   return { scope, build };
 }
@@ -132,18 +133,27 @@ interface PermitRequest extends AcquireOptions {
  * token in the meantime.
  */
 async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
-  const { limiter, buildBudget } = call.state;
+  const { buildBudget } = call.state;
   const { scope } = request;
   for (;;) {
     const permit = buildBudget.tryAcquire(scope) ?? (await waitForBudget(call, request));
     try {
-      if (!limiter.tryAcquire?.(call.operation.bucket, scope)) await waitForPermit(call, request);
+      if (!tryAcquire(call, scope)) await waitForPermit(call, request);
     } catch (error) {
       permit.release();
       throw error;
     }
     if (buildBudget.timeLeft(scope) === 0) return permit;
     permit.release();
+  }
+}
+
+/** Returns whether the limiter has a free permit, and takes the permit. */
+function tryAcquire({ state: { limiter }, operation }: CallRecord, scope: string): boolean {
+  try {
+    return limiter.tryAcquire?.(operation.bucket, scope) ?? false;
+  } catch (error) {
+    throw callbackError('`limiter`', error);
   }
 }
 
@@ -160,7 +170,8 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
     // A custom limiter may ignore the signal, which must not block the queue of create requests.
     await scope.race(call.state.limiter.acquire(call.operation.bucket, { ...request, signal, onQueued }));
   } catch (error) {
-    throw heldBackError(error, RateLimitError, call, signal);
+    const heldBack = heldBackError(error, RateLimitError, call, signal);
+    throw heldBack === error && !signal.aborted ? callbackError('`limiter`', error) : heldBack;
   } finally {
     waiting.end();
     scope.dispose();
@@ -169,7 +180,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
 
 /**
  * Waits while the build budget is used up. If an earlier attempt may have created the resource, the wait ends before
- * the service forgets the key.
+ * the idempotency key expires.
  */
 async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
   const { buildBudget } = call.state;

@@ -5,6 +5,7 @@ import type { FieldErrors } from '../../errors/error-details.ts';
 import { isOperationName, operations } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
+import { CallbackError } from '../../util/callbacks.ts';
 import {
   checkNumbers,
   checkOptionNames,
@@ -140,9 +141,9 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
   const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
   return {
     ...(token !== undefined &&
-      operation.token === 'none' && { token: ['must not be set: the credential exchange needs no token.'] }),
+      operation.token === 'none' && { token: ['must not be set, because the credential exchange needs no token.'] }),
     ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
-    ...(own !== undefined && { fetchOptions: [`must not set ${own}: the client sets it.`] }),
+    ...(own !== undefined && { fetchOptions: [`must not set \`${own}\`, because the client sets it.`] }),
   };
 }
 
@@ -206,9 +207,9 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
 
 const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
-/** Advice if a create request may have taken effect and the service will soon forget its key. */
+/** Advice if a create request may have taken effect and its idempotency key expires soon. */
 const KEY_TOO_OLD =
-  'The resource may have been created almost 24 hours ago, and the service is about to forget the idempotency key: check the list before you create the resource again.';
+  'The resource may have been created almost 24 hours ago, and the idempotency key is about to expire: check the list before you create the resource again.';
 
 /** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
@@ -228,7 +229,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
       if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
       return `The resource may have been created: repeat the request with the idempotency key "${key}" and the same body within 24 hours of the first attempt, and the service creates the resource only once.`;
     default:
-      return 'The service created the resource.';
+      return 'The service created the resource: do not repeat the request.';
   }
 }
 
@@ -246,9 +247,12 @@ function toError(thrown: unknown, call: CallRecord): AudienceError {
   if (thrown instanceof InvalidInputError) return localValidationError(call.operation, thrown.errors);
   if (thrown === DEADLINE) return deadlineError(call);
   if (AudienceError.isInstance(thrown)) return thrown;
-  const cause = call.redactor.cause(thrown);
-  const message = `${call.operation.name} failed in a callback: ${cause.message}`;
-  return new AudienceError(message, { code: 'callback-failed', cause });
+  const isNamed = thrown instanceof CallbackError;
+  const source = isNamed ? thrown.source : 'a function that you passed';
+  const cause = call.redactor.cause(isNamed ? thrown.cause : thrown);
+  const message = `${call.operation.name} failed: ${source} threw ${cause.name}: ${cause.message}`;
+  const advice = `Correct the code of ${isNamed ? source : 'this function'}.`;
+  return new AudienceError(message, { code: 'callback-failed', cause, advice });
 }
 
 function deadlineError(call: CallRecord): TimeoutError {

@@ -7,6 +7,7 @@ import {
   type Reads,
   type ResolvedOperation,
 } from '../../spec/operations.ts';
+import { callbackError } from '../../util/callbacks.ts';
 import {
   checkHeaders,
   checkSendable,
@@ -56,7 +57,7 @@ function fillPath(template: string, params: PathParams): string {
 
 const paramError = (name: string, value: unknown): InvalidInputError =>
   new InvalidInputError({
-    [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
+    [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path. Pass an id.`],
   });
 
 /** Refuses an id that no resource can have. Does not check the parameters of `client.request`. */
@@ -114,7 +115,7 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   if (body instanceof FormData) {
     return encodeForm(body).catch((error) => {
       throw new InvalidInputError({
-        body: [`cannot be read: ${error.message}. A file in the form may have changed or been removed.`],
+        body: [`The form cannot be read (${error.message}). A file in the form may have changed or been removed.`],
       });
     });
   }
@@ -132,10 +133,10 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
     text = JSON.stringify(body);
   } catch (error) {
     throw new InvalidInputError({
-      body: [`cannot be written as JSON: ${error instanceof Error ? error.message : error}`],
+      body: [`The body cannot be written as JSON (${error instanceof Error ? error.message : error}).`],
     });
   }
-  if (text === undefined) throw new InvalidInputError({ body: ['cannot be written as JSON.'] });
+  if (text === undefined) throw new InvalidInputError({ body: ['The body cannot be written as JSON.'] });
   if (ODD_NUMBER.test(text)) {
     const errors = numberErrors(body);
     if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
@@ -164,23 +165,24 @@ export async function prepareRequest({
 }: RequestPlan): Promise<PreparedRequest> {
   const { method, path: template, override, reads } = operation;
   if (/[?#]/.test(template)) {
-    throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
+    throw new InvalidInputError({ path: ['must not contain "?" or "#". Use `query` instead.'] });
   }
   const params = input.params ?? {};
   if ('id' in params) checkId(operation, params);
   const path = fillPath(template, params);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
-  const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
+  const { query, body } = override ? applyOverride(operation.name, override, { ...planned, params }) : planned;
   for (const [name, value] of Object.entries(params)) {
     if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
     throw unsentError(name, override);
   }
-  if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
+  if (body !== undefined && method === 'GET')
+    throw new InvalidInputError({ body: ['A GET request cannot have a body.'] });
   const encoded = body === undefined ? undefined : await encodeBody(body);
   // `{}` and `[]` are two bytes long.
   const isEmpty = body === undefined || body === null || encoded?.bytes.length === 2;
   if (operation.startsJob && !override && isEmpty) {
-    throw new InvalidInputError({ body: ['is empty: pass the fields of the resource to create.'] });
+    throw new InvalidInputError({ body: ['The body is empty. Pass the fields of the resource to create.'] });
   }
   return {
     method,
@@ -235,13 +237,19 @@ function checkKey(key: string): string {
 
 /** Returns the query and the body of a call after the user's override has changed them. */
 function applyOverride(
+  name: string,
   override: OperationOverride,
   { params = {}, query, body }: RequestInput,
 ): Pick<RequestInput, 'query' | 'body'> {
-  return {
-    ...(override.query ? { query: checkQuery(override.query(query ?? {}, params)) } : query && { query }),
-    body: override.body ? silenceRejection(override.body(body, params)) : body,
-  };
+  let part = 'query';
+  try {
+    const changed = override.query ? checkQuery(override.query(query ?? {}, params)) : query;
+    part = 'body';
+    const changedBody = override.body ? silenceRejection(override.body(body, params)) : body;
+    return { ...(changed && { query: changed }), body: changedBody };
+  } catch (error) {
+    throw callbackError(`\`operations["${name}"].${part}\``, error);
+  }
 }
 
 /**
@@ -250,9 +258,9 @@ function applyOverride(
  */
 function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
   const fix = override
-    ? `write \`{${name}}\` into the path, or send \`params.${name}\` with the override's \`query\` or \`body\` function.`
-    : `write \`{${name}}\` into the path.`;
-  return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
+    ? `Write \`{${name}}\` into the path, or send \`params.${name}\` with the override's \`query\` or \`body\` function.`
+    : `Write \`{${name}}\` into the path.`;
+  return new InvalidInputError({ [name]: [`The request would not contain this parameter. ${fix}`] });
 }
 
 /** Returns whether a query or a body contains a value, alone or within a string. */
@@ -265,5 +273,5 @@ function contains(sent: unknown, value: string | number): boolean {
 /** Refuses a query that is not an object. A promise, for example, would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
-  throw new TypeError('the `query` of an override must return an object, not a promise');
+  throw new TypeError('it must return an object, not a promise');
 }

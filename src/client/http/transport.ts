@@ -195,8 +195,9 @@ class ResponseContext implements DecodeContext {
   overrideFailed(thrown: unknown): ResponseError {
     const { operation, redactor } = this.#call;
     const cause = redactor.cause(thrown);
-    const message = `\`operations["${operation.name}"].data\` failed on the data of a 2xx response: ${cause.message}`;
-    const error = responseError(message, this.#response, this.#call, 'callback-failed');
+    const message = `\`operations["${operation.name}"].data\` threw ${cause.name} for the data of a 2xx response: ${cause.message}`;
+    const advice = 'Correct the code of this function.';
+    const error = responseError(message, this.#response, this.#call, 'callback-failed', advice);
     return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
   }
 
@@ -214,6 +215,10 @@ class ResponseContext implements DecodeContext {
   #withOutcome(error: ResponseError): ResponseError {
     const { key } = this.#call;
     if (key === undefined) return error;
-    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The service created the resource.');
+    return withDetails(
+      error,
+      { idempotencyKey: key, outcome: 'done' },
+      'The service created the resource: do not repeat the request.',
+    );
   }
 }

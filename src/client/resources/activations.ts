@@ -97,7 +97,7 @@ const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'] as cons
 function forbiddenFieldErrors(body: unknown): FieldErrors {
   const forbidden = FORBIDDEN_FIELDS.filter((field) => isObject(body) && body[field] !== undefined);
   return Object.fromEntries(
-    forbidden.map((field) => [field, ['must not be set: the service refuses an activation with this field.']]),
+    forbidden.map((field) => [field, ['must not be set, because the service refuses an activation with this field.']]),
   );
 }
 

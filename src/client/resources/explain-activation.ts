@@ -111,7 +111,10 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   for (const { code } of reasons) {
     blockers.push({
       code,
-      message: code === 'affinity_device_coverage' ? AFFINITY : `The service gives the reason "${code}".`,
+      message:
+        code === 'affinity_device_coverage'
+          ? AFFINITY
+          : `The service returned the reason "${code}", which blocks the activation.`,
     });
   }
   const expired = expiry(audience, now);
@@ -121,13 +124,17 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   }
   for (const { code, blocks_identifiers } of codedIn(eligibility?.notices)) {
     if (code === 'audience_expired') continue;
-    const isBlocked =
-      identifier !== undefined && Array.isArray(blocks_identifiers) && blocks_identifiers.includes(identifier);
-    (isBlocked ? blockers : notices).push({ code, message: `The service gives the notice "${code}".` });
+    const blocked: readonly string[] = Array.isArray(blocks_identifiers) ? blocks_identifiers : [];
+    const isBlocked = identifier !== undefined && blocked.includes(identifier);
+    const effect = blocked.length > 0 ? `, which blocks the delivery of ${blocked.join(' and ')}` : '';
+    (isBlocked ? blockers : notices).push({ code, message: `The service returned the notice "${code}"${effect}.` });
   }
   const refused = eligibility?.allowed === false || is_activation_allowed === false;
   if (refused && blockers.length === 0) {
-    blockers.push({ code: 'not_allowed', message: 'The service does not allow the activation and gives no reason.' });
+    blockers.push({
+      code: 'not_allowed',
+      message: 'The service does not allow the activation and returned no reason.',
+    });
   }
   return { allowed: blockers.length === 0, blockers, notices };
 }

@@ -17,5 +17,7 @@ export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined
     return { body: [promiseProblem(body) ?? 'must be an object of plain fields if you pass `extraBody`.'] };
   }
   const repeated = Object.keys(extraBody).filter((name) => body[name] !== undefined);
-  return repeated.length === 0 ? {} : { extraBody: [`must not set ${repeated.join(', ')}: the body sets it.`] };
+  return repeated.length === 0
+    ? {}
+    : { extraBody: [`must not set fields that the body also has (${repeated.join(', ')}).`] };
 }

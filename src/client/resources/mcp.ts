@@ -53,7 +53,7 @@ const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
 
 /** Returns the errors of a value, unless it is a single JSON-RPC 2.0 message (request, notification or response). */
 function messageErrors(message: unknown): FieldErrors {
-  if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
+  if (!isObject(message)) return { message: ['must be an object with one JSON-RPC 2.0 message.'] };
   const { jsonrpc, id, method, result, error } = message;
   const errors: Record<string, string[]> = {};
   const isResponse = method === undefined && (result !== undefined || error !== undefined);

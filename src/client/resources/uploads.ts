@@ -3,7 +3,7 @@ import { CLAIM_WINDOW, UPLOAD_SIZES } from '../../spec/limits.ts';
 import type { UploadRequest, UploadReservation } from '../../spec/upload-reservation.ts';
 import type { JsonObject, UploadKind } from '../../spec/wire-values.ts';
 import { fromCallSite } from '../../util/call-site.ts';
-import { checkStorageHeaders, InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
+import { checkStorageHeaders, formatValue, InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
@@ -65,7 +65,7 @@ interface Slot {
 }
 
 /** Error message for a slot that has expired. */
-const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve another slot, and upload the file again.`;
+const EXPIRED_SLOT = `The slot was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago. Reserve another slot, and upload the file again.`;
 
 /** Maximum number of slots to remember. The client drops the oldest slots first. */
 const MAX_SLOTS = 10_000;
@@ -186,7 +186,7 @@ export class Uploads {
       const { expiresAt = Number.POSITIVE_INFINITY } = slot ?? {};
       if (expiresAt <= performance.now()) throw inputError(name, { reservation: [EXPIRED_SLOT] });
       if (slot && slot.size !== source.size) {
-        const message = `has ${source.size} bytes, but the slot was reserved for ${slot.size} bytes: reserve a slot for this file.`;
+        const message = `The file has ${source.size} bytes, but the slot was reserved for ${slot.size} bytes. Reserve a slot for this file.`;
         throw inputError(name, { size: [message] });
       }
       await uploadFile({ transport: this.#transport, url, source, options, expiresAt });
@@ -224,11 +224,15 @@ function isReservation(value: unknown): boolean {
 function sizeErrors(input: unknown): FieldErrors {
   const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 1) {
-    return { size: ['must be the length of the file in bytes, at least 1.'] };
+    return { size: [`must be the size of the file in bytes, an integer of at least 1, but is ${formatValue(size)}.`] };
   }
   const max = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
   if (size <= max) return {};
-  return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
+  return {
+    size: [
+      `${size} bytes exceed the maximum of ${max} bytes for a ${kind} upload. Split the file into several uploads.`,
+    ],
+  };
 }
 
 /** Returns the error for input that the client refuses without sending a request. */

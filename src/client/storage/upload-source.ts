@@ -41,10 +41,12 @@ const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
 
 const UNSUPPORTED_DATA =
   'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
-const STREAM_IN_OBJECT = 'is an object with a `stream`: pass the stream as `data`, and its length in bytes as `size`.';
-const BLOB_WITHOUT_STREAM = 'has no `stream()`, like a File of jsdom: pass `new Uint8Array(await file.arrayBuffer())`.';
+const STREAM_IN_OBJECT =
+  'The object contains a `stream`. Pass the stream as `data`, and its length in bytes as `size`.';
+const BLOB_WITHOUT_STREAM =
+  'The file has no `stream()`, like a File of jsdom. Pass `new Uint8Array(await file.arrayBuffer())`.';
 const FILE_OF_REACT_NATIVE =
-  'is a file of React Native: send it with PUT to the `url` of `uploads.reserve()` with the uploader of your platform.';
+  'This is a file of React Native. Send it with PUT to the `url` of `uploads.reserve()` with the uploader of your platform.';
 
 /** Returns why data cannot be uploaded. */
 function dataProblem(data: unknown): string {
@@ -72,12 +74,13 @@ export class UploadSource {
   constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
     const isObject = typeof data === 'object' && data !== null;
     if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data))) throw invalid('data', dataProblem(data));
-    if (isStream(data) && data.locked) throw invalid('data', 'is a stream that is already being read: pass a new one.');
+    if (isStream(data) && data.locked) throw invalid('data', 'The stream is already being read. Pass a new stream.');
     const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
-    if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
+    if (actual === undefined) throw invalid('size', 'must be set to the length of the stream in bytes.');
     if (size !== undefined && size !== actual)
-      throw invalid('size', `is ${size}, but the data has ${actual} bytes. Omit this option.`);
-    if (actual === 0) throw invalid(isStream(data) ? 'size' : 'data', 'is empty: the service would import nothing.');
+      throw invalid('size', `The option is ${size}, but the data has ${actual} bytes. Omit this option.`);
+    if (actual === 0)
+      throw invalid(isStream(data) ? 'size' : 'data', 'The file is empty, so the service would import nothing.');
     this.size = actual;
     this.#data = data;
     this.#redactor = redactor;

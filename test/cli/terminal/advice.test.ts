@@ -200,7 +200,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'a field within an array': async (scene) => {
     const id = await createActivation(scene);
     return {
-      text: 'is an array: name an element, such as datastreams.0.name.',
+      text: 'is an array. Name an element, such as datastreams.0.name.',
       fails: { args: ['activations', 'get', id, '--fields', 'datastreams.name'] },
       follows: [{ args: ['activations', 'get', id, '--fields', 'datastreams.0.name'] }],
     };

@@ -517,7 +517,7 @@ const USAGE: Readonly<Record<string, Case>> = {
   'an MCP token with a space': {
     args: MCP,
     env: { AUDIENCE_MCP_TOKEN: 'a b' },
-    text: 'The token of AUDIENCE_MCP_TOKEN must',
+    text: 'The token in AUDIENCE_MCP_TOKEN must',
   },
   'a key with a space': { args: [...CREATE, '--idempotency-key', 'x '], text: "'--idempotency-key <key>'" },
   'a seed of a sandbox': { args: ['sandbox', '--seed', '1.5'], text: '--seed must be an integer' },

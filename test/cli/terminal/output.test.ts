@@ -39,7 +39,7 @@ describe('--fields', () => {
     ['resultsCount', 'there is no field resultsCount. Did you mean results_count?'],
     ['status.colour', 'there is no field status.colour. Fields: status.id, status.name'],
     ['status.id.x', 'there is no field status.id.x. status.id has no fields.'],
-    ['dataset.start_date', 'dataset is an array: name an element, such as dataset.0.start_date.'],
+    ['dataset.start_date', 'dataset is an array. Name an element, such as dataset.0.start_date.'],
     ['constructor', 'there is no field constructor. Fields: id, name, '],
     ['__proto__.polluted', 'there is no field __proto__.polluted. Fields: id, '],
     ['a..b', 'there is no field a..b. Fields: id, '],

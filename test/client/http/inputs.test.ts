@@ -97,7 +97,8 @@ describe('what no request can carry', () => {
 
 describe('a number beyond 2^53-1', () => {
   const id = 2 ** 53;
-  const big = 'is beyond 2^53-1: JavaScript has already rounded the number. Pass a string if the service accepts one.';
+  const big =
+    'The number is beyond 2^53-1, so JavaScript has already rounded it. Pass a string if the service accepts one.';
 
   it.each<[string, (client: AudienceClient) => PromiseLike<unknown>]>([
     ['project_id', ({ audiences }) => audiences.create({ name: 'x', project_id: id })],
@@ -197,7 +198,7 @@ describe('an empty body of a create that starts a job', () => {
       cohorts.create(odd(body)),
       client.request('POST', '/api/v2/audiences/create', { body }),
     ]) {
-      const errors = { body: ['is empty: pass the fields of the resource to create.'] };
+      const errors = { body: ['The body is empty. Pass the fields of the resource to create.'] };
       expect(await failureOf(call)).toMatchObject({ local: true, outcome: 'not-sent', errors });
     }
     expect(await server.seen()).toEqual([]);
@@ -247,8 +248,8 @@ describe('a promise that is not awaited', () => {
     expect(await failureOf(call(clientOf(server)))).toMatchObject({
       name: 'ValidationError',
       local: true,
-      errors: { [field]: ['is a Promise: await it.'] },
-      message: expect.stringContaining(`${field}: is a Promise: await it.`),
+      errors: { [field]: ['The value is a Promise. Add `await`.'] },
+      message: expect.stringContaining(`${field}: The value is a Promise.`),
     });
     expect(await server.seen()).toEqual([]);
   });
@@ -260,7 +261,9 @@ describe('a promise that is not awaited', () => {
     thenable[['th', 'en'].join('')] = () => {};
     const created = audiences.create({ name: 'A' });
     for (const id of [created, thenable]) {
-      expect(await failureOf(audiences.get(odd(id)))).toMatchObject({ errors: { id: ['is a Promise: await it.'] } });
+      expect(await failureOf(audiences.get(odd(id)))).toMatchObject({
+        errors: { id: ['The value is a Promise. Add `await`.'] },
+      });
     }
     await created;
     expect(await server.seen()).toHaveLength(1);
@@ -348,7 +351,7 @@ describe('a mistake that types would show', () => {
     expect(await failureOf(clientOf(server).auth.login(odd(credentials)))).toMatchObject({
       name: 'ValidationError',
       local: true,
-      errors: { credentials: ['is a Promise: await it.'] },
+      errors: { credentials: ['The value is a Promise. Add `await`.'] },
     });
   });
 });

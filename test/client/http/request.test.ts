@@ -213,10 +213,13 @@ describe('a function that a user passes to the client', () => {
     expect(await failureOf(before.audiences.create({ name: 'A' }))).toMatchObject({
       code: 'callback-failed',
       outcome: 'not-sent',
+      message: 'audiences.create failed: `operations["audiences.create"].body` threw Error: broken callback',
     });
     const limiter = { acquire: async () => broken(), pause() {} };
     expect(await failureOf(clientOf(server, { limiter }).audiences.create({ name: 'A' }))).toMatchObject({
       outcome: 'not-sent',
+      message: 'audiences.create failed: `limiter` threw Error: broken callback',
+      advice: 'Correct the code of `limiter`. Nothing reached the service, so a retry is safe.',
     });
     expect(await server.seen()).toEqual([]);
     const after = clientOf(server, { operations: { 'audiences.create': { data: broken } } });

@@ -66,7 +66,7 @@ describe('extraBody', () => {
   });
 
   it.each([
-    [{ name: 'y', more: 1 }, 'must not set name: the body sets it.'],
+    [{ name: 'y', more: 1 }, 'must not set fields that the body also has (name).'],
     [[1], 'must be an object of fields to add to the body.'],
     ['x', 'must be an object of fields to add to the body.'],
   ])('is refused if it is %j', async (extraBody, message) => {

@@ -25,7 +25,7 @@ describe('an upload that the service would refuse', () => {
     expect(error).toMatchObject({
       name: 'ValidationError',
       local: true,
-      errors: { size: [expect.stringContaining('split the file')] },
+      errors: { size: [expect.stringContaining('Split the file')] },
     });
     expect(await api.seen()).toEqual([]);
     await client.uploads.reserve({ kind, size: largest });
@@ -37,7 +37,9 @@ describe('an upload that the service would refuse', () => {
     const error = await failureOf(client.uploads.reserve({ kind: 'cohort', size: size as number }));
     expect(error).toMatchObject({
       local: true,
-      errors: { size: ['must be the length of the file in bytes, at least 1.'] },
+      errors: {
+        size: [`must be the size of the file in bytes, an integer of at least 1, but is ${JSON.stringify(size)}.`],
+      },
     });
     expect(await api.seen()).toEqual([]);
   });
@@ -58,11 +60,11 @@ describe('an upload that the service would refuse', () => {
   });
 
   it.each([
-    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream as `data`'],
+    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'Pass the stream as `data`'],
     [
       'a file of React Native',
       { uri: 'file:///a.csv', name: 'a.csv', type: 'text/csv' },
-      'send it with PUT to the `url`',
+      'Send it with PUT to the `url`',
     ],
     ['a File of jsdom', { slice: () => {}, arrayBuffer: () => {}, size: SIZE, type: '' }, 'a File of jsdom'],
   ])('an upload of %s is refused with what to pass instead', async (_, wrong, advice) => {
