@@ -108,7 +108,7 @@ export interface Permit {
 
 /** Waits for the token, the build budget and a permit of the rate bucket. */
 export async function acquirePermit(call: CallRecord, signal: AbortSignal): Promise<Permit> {
-  const { operation, options } = call;
+  const { operation, state, options } = call;
   call.observer?.waitFor('queued');
   if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
   const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
@@ -118,7 +118,7 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const request = { scope, priority, signal, maxWait } as const;
   let build: BuildPermit | undefined;
   if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
-  else if (!tryAcquire(call, scope)) await waitForPermit(call, request);
+  else if (!state.limiter.tryAcquire?.(operation.bucket, scope)) await waitForPermit(call, request);
   options[BACKGROUND]?.onPermit?.(call.id);
   return { scope, build };
 }
@@ -133,27 +133,18 @@ interface PermitRequest extends AcquireOptions {
  * token in the meantime.
  */
 async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
-  const { buildBudget } = call.state;
+  const { limiter, buildBudget } = call.state;
   const { scope } = request;
   for (;;) {
     const permit = buildBudget.tryAcquire(scope) ?? (await waitForBudget(call, request));
     try {
-      if (!tryAcquire(call, scope)) await waitForPermit(call, request);
+      if (!limiter.tryAcquire?.(call.operation.bucket, scope)) await waitForPermit(call, request);
     } catch (error) {
       permit.release();
       throw error;
     }
     if (buildBudget.timeLeft(scope) === 0) return permit;
     permit.release();
-  }
-}
-
-/** Returns whether the limiter has a free permit, and takes the permit. */
-function tryAcquire({ state: { limiter }, operation }: CallRecord, scope: string): boolean {
-  try {
-    return limiter.tryAcquire?.(operation.bucket, scope) ?? false;
-  } catch (error) {
-    throw callbackError('`limiter`', error);
   }
 }
 
