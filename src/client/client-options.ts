@@ -37,7 +37,7 @@ import type { RateLimiter } from './rate-limit/permits.ts';
 export interface TunableOptions extends Hooks {
   /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Maximum number of retries after transient failures. @default 4 retries */
+  /** Maximum number of retries after transient errors. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
    * Delays between attempts, in milliseconds, if a response has no `Retry-After`. The nth delay is random between `min`

@@ -161,7 +161,7 @@ const PROGRESS_NAMES: Readonly<Record<JobState, string>> = {
 
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
-/** Default reason of a job that ends at 107. */
+/** Default reason of a job that ends with status 107. */
 const DEFAULT_REASON = 'The job cannot be processed as requested.';
 
 /** The sandbox's worker, which runs jobs. */
@@ -269,7 +269,7 @@ export class Jobs {
   }
 
   /**
-   * Cancels a running lookalike, which ends at 400. If it is being published, it completes at 104 instead. Returns
+   * Cancels a running lookalike, which ends with status 400, or with 104 if it is being published. Returns
    * whether the lookalike was running.
    */
   cancel(id: number): boolean {

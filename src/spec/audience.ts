@@ -63,7 +63,7 @@ export interface Audience {
   readonly id: number;
   /** Name of the audience. */
   readonly name: string;
-  /** Lifecycle status. A build ends at 104 Completed, 107 Additional Info or a 4xx error status. */
+  /** Lifecycle status. A build ends with 104 Completed, 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;
   /** The specification does not describe this field. */
   readonly is_cohort: boolean;

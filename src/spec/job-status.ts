@@ -44,7 +44,7 @@ export interface JobResource {
     /** Name for people, such as `Completed`. */
     readonly name: string;
   };
-  /** `true` for lookalikes, which end at 400 when they are cancelled. */
+  /** `true` for lookalikes, which end with status 400 when they are cancelled. */
   readonly is_lookalike?: unknown;
 }
 
@@ -58,7 +58,7 @@ export interface StatusFields {
     /** Number that decides the state of the job. */
     readonly id: number;
   };
-  /** `true` for lookalikes, which end at 400 when they are cancelled. */
+  /** `true` for lookalikes, which end with status 400 when they are cancelled. */
   readonly is_lookalike?: unknown;
 }
 

@@ -2,8 +2,8 @@ import type { Bucket } from './limits.ts';
 
 /**
  * When the client may send a request again:
- * - `idempotency-key`: after any transient failure, with the same idempotency key;
- * - `always`: after any transient failure, because the request is idempotent;
+ * - `idempotency-key`: after any transient error, with the same idempotency key;
+ * - `always`: after any transient error, because the request is idempotent;
  * - `never`: only if the service certainly did not act (a 429, or a request that was not sent).
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
@@ -105,7 +105,7 @@ export const operations = {
   'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
   /**
-   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. The service returns 422 for a filter
+   * Builds an audience from datasets. The job ends with status 104, 107 or 4xx. The service returns 422 for a filter
    * value or a `project_id` that does not exist, and for a `WebDomain` dataset that begins before the 45-day window.
    *
    * @body AudienceCreate
@@ -138,7 +138,8 @@ export const operations = {
    */
   'lookalikes.create': make('lookalikes', createJob),
   /**
-   * Cancels a running lookalike, which then ends at 400. A lookalike that is being published completes at 104 instead.
+   * Cancels a running lookalike, whose job then ends with status 400. A lookalike that is being published completes with
+   * status 104 instead.
    *
    * @error 422
    */
@@ -161,7 +162,7 @@ export const operations = {
   'estimates.get': get('estimates'),
 
   /**
-   * Delivers an audience to a partner. The job ends at 104, 107 or a 4xx status. An audience needs at least 500 unique
+   * Delivers an audience to a partner. The job ends with status 104, 107 or 4xx. An audience needs at least 500 unique
    * devices, a lookalike 1,000. The service returns 422 for a smaller audience, for a body with `partner_id`,
    * `partner_name` or `pricing_model`, and for a MAID or IP pricing model if the audience has expired. It also returns
    * 422 if neither the body nor the connection has credentials.

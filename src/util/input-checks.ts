@@ -22,7 +22,7 @@ export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
 
 /**
- * Refuses an option whose name is not in `names`, because a misspelt option would have no effect.
+ * Refuses an option whose name is not in `names`, because a misspelled option would have no effect.
  *
  * @param of Owner of the options, as named in errors, such as `audiences.create`.
  */

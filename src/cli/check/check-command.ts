@@ -48,7 +48,10 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked)
-    output.log('warning', `This check could not verify ${id}, which an earlier check confirmed.`);
+    output.log(
+      'warning',
+      `This check could not verify ${id}, which an earlier check confirmed. To see the reason, pass --all.`,
+    );
   // Exit with `differs` unless the file already adapts the client. Always do so if a call cannot work.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;

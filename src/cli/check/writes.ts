@@ -39,7 +39,7 @@ export async function checkWrites(session: Session, confirmDelete: ConfirmDelete
 async function noteFailure(session: Session, name: OperationName, { status }: Reply, lack = ''): Promise<void> {
   const { method, path } = session.paths.inEffect(name);
   if (isMissing(status)) await session.probe.assertResponsive();
-  const text = isMissing(status) ? `is refused (${status})` : `responds with ${status}${lack}`;
+  const text = isMissing(status) ? `returned ${status}` : `returned ${status}${lack}`;
   session.findings.set(`path:${name}`, 'differs', `\`${method} ${path}\` ${text}.`, { breaks: true });
 }
 
@@ -55,7 +55,7 @@ async function checkUpload(session: Session): Promise<void> {
     findings.set(`path:${name}`, 'confirmed', `The response has ${fields.join(', ')}.`);
     notePlace(session, name, found.place);
   } else if (isMissing(reply.status) || reply.envelope)
-    await noteFailure(session, name, reply, `, and not with all of ${fields.join(', ')}`);
+    await noteFailure(session, name, reply, `, but the response lacks one of ${fields.join(', ')}`);
   else findings.unclear(`path:${name}`, reasonOf(reply));
 }
 
@@ -123,13 +123,9 @@ class ProjectFlow {
     const project = await this.#adopt(reply);
     const found = project && resourceIn(reply.envelope, String(project.id), placeOf(this.#session, name));
     if (found) {
-      findings.set(
-        `path:${name}`,
-        'confirmed',
-        'The response contains the id of the project with the name that was sent.',
-      );
+      findings.set(`path:${name}`, 'confirmed', 'The response contains the project that the check created.');
       notePlace(this.#session, name, found.place);
-    } else await noteFailure(this.#session, name, reply, ', without the id of a project with the name that was sent');
+    } else await noteFailure(this.#session, name, reply, ', but the response does not contain the created project');
     if (!project) return;
     this.#noteZone(project, reply);
     await this.#checkKey(project);

@@ -158,7 +158,7 @@ export async function concludeWaits(
   const resume = endsWithCommand ? undefined : command;
   const advice = endsWithCommand ? TEMPORARY : undefined;
   for (const { error, phase } of views) if (error !== undefined && phase !== 'timed-out') reportError(error, output);
-  // With --any, one completed job is enough.
+  // With --any, do not report timeouts once a job has completed.
   const timeouts = isDone ? [] : endsWithCommand ? temporaryErrors(views) : timeoutErrors(views, output.isJson);
   for (const [index, error] of timeouts.entries()) {
     // The command names every job, so print it only once.

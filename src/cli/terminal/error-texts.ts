@@ -72,7 +72,8 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
-const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
+const NO_SCOPE =
+  'The token is not permitted to do this. Use a token of an account with access: an API token, or an MCP token for the MCP endpoint.';
 /** Advice if storage refuses a presigned link. */
 const LINK_REFUSED =
   'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
@@ -114,7 +115,7 @@ const ADVICE: Texts = {
     if (outcome !== undefined) return advice;
     return key.endsWith(' activation')
       ? `Pass the --activate of the earlier run. To activate the audience once more, use \`${NAME} activations create\`.`
-      : 'Use another key. (--retry-failed creates a row again only if its job failed.)';
+      : 'Use another key. --retry-failed creates a resource again only if the row is "failed".';
   },
 };
 

@@ -86,7 +86,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'file',
-        'Path of a file, relative to the rows. The command imports the file as a cohort, and builds the audience from the cohort. If the content of the file changes later, give the row another key.',
+        'Path of a cohort file, relative to the folder of the rows (with standard input: to the current folder). The command imports the file as a cohort, and builds the audience from the cohort. If the content of the file changes later, give the row another key.',
       ],
       [
         'checks',

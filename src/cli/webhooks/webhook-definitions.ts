@@ -39,6 +39,10 @@ export function addWebhookCommands(program: Command, action: Action): void {
     .description('check the signature of a delivery whose body is on standard input')
     .requiredOption('--header <value>', 'value of the signature header (by default Service-Signature)')
     .option('--secret <secret>', 'signing secret (AUDIENCE_WEBHOOK_SECRET); repeatable', collect)
-    .option('--tolerance <duration>', 'maximum age of the signature (default: 5m)', duration)
+    .option(
+      '--tolerance <duration>',
+      'maximum difference between the timestamp of the signature and now (default: 5m)',
+      duration,
+    )
     .action(action(async () => (await import('./webhook-commands.ts')).verify));
 }

@@ -15,7 +15,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Timeout of one attempt in milliseconds, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Maximum number of retries after transient failures. @default 4 retries */
+  /** Maximum number of retries after transient errors. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
    * The longest `Retry-After` to honor, in milliseconds. If the service asks for more, the call fails immediately.

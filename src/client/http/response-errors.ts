@@ -197,7 +197,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
       const advice =
         call.operation.token === 'mcp'
           ? 'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.'
-          : 'The token is not permitted to do this. Use a token of the right kind and scope.';
+          : 'The token is not permitted to do this. Use an API token of an account with access.';
       return new PermissionError(text, { ...details, advice });
     }
     case 404:

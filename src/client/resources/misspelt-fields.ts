@@ -16,7 +16,7 @@ interface FieldLogger {
 const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
 
 /**
- * Logs each probable mistake once: undocumented fields of a body, misspelt fields of a query, misspelt values, options
+ * Logs each probable mistake once: undocumented fields of a body, misspelled fields of a query, misspelt values, options
  * of the call in its body, and dates in the wrong order. The client still sends the values, because the service may
  * accept them.
  */
@@ -37,7 +37,7 @@ export function warnOfMisspeltFields(
   }
 }
 
-/** A field that the caller has probably misspelt. */
+/** A field that the caller has probably misspelled. */
 interface Mistake {
   readonly field: string;
   readonly problem: string;

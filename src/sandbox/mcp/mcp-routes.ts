@@ -63,7 +63,7 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** Maximum size of a message in bytes, equal to the limit of the official server. */
+/** Maximum size of a message in bytes, equal to the limit of the MCP SDK's server. */
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
 /**
@@ -77,7 +77,7 @@ async function readRequest(context: Context<Env>): Promise<McpRequest | Response
   if (body.length > MAX_MESSAGE_BYTES)
     return rpcError(413, -32000, `Payload Too Large: Request body must not exceed ${MAX_MESSAGE_BYTES} bytes`);
   const message = parseJson(body);
-  // The official server would repeat the fractional id in its error response.
+  // The MCP SDK's server would repeat the fractional id in its error response.
   if ([message].flat().some(hasFractionalId))
     return rpcError(400, -32600, 'Bad Request: an id must be a string or an integer');
   return { request: new Request(url, { method, headers, body, signal }), message };

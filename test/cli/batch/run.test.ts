@@ -394,7 +394,7 @@ describe('aud run', () => {
     const changed = await runRows();
     expect([changed.code, changed.err]).toEqual([
       8,
-      expect.stringContaining('creates a row again only if its job failed'),
+      expect.stringContaining('creates a resource again only if the row is "failed"'),
     ]);
     const activate = ['--journal', join(folder, 'activated'), '--activate'];
     await runRows([...activate, '{"identifier":"EID"}']);

@@ -25,8 +25,8 @@ export const STATES: Rules = {
       'Lookalike: 400 emits `audience.failed`': /a lookalike was cancelled \(400\)/,
     }),
     ...says(`${operation('POST /api/v2/lookalikes/{id}/cancel')}/description`, {
-      'Lookalike: a cancel of a run ends at 400': /running lookalike, which then ends at 400/,
-      'Lookalike: a cancel during publishing completes': /being published completes at 104/,
+      'Lookalike: a cancel of a run ends at 400': /running lookalike, whose job then ends with status 400/,
+      'Lookalike: a cancel during publishing completes': /being published completes with\s+status 104/,
     }),
     rule(
       'Activation: 105 DataStreaming precedes 104',
