@@ -88,16 +88,6 @@ export function resourceText(service: Service, id: number | undefined): string {
   return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
 }
 
-/** Returns a delivery attempt as text. The number includes attempts before a redelivery. */
-export function deliveryText(service: Service, event: DeliveryAttempt['event'], attemptOfSeries: number): string {
-  const { type, endpoint, id, order, manual } = event;
-  const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
-    other.id === id && other.endpoint === endpoint && other.order < order;
-  const attempt = attemptOfSeries + (manual ? service.webhooks.attempts.filter(isEarlier).length : 0);
-  const subject = resourceText(service, subjectIdOf(event));
-  return `Attempt ${attempt} to ${endpoint.name}: ${type}${subject && ` of ${subject}`}`;
-}
-
 const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'] satisfies JobKind[];
 
 export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(kind);

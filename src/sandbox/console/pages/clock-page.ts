@@ -67,13 +67,7 @@ const advanceForm = (): Html =>
     },
   )}<button>Advance</button></form>`;
 
-interface TimedEvent {
-  readonly time: number;
-  readonly key: string;
-  readonly description: string;
-  readonly href?: string | undefined;
-  readonly result?: HappenedAt['result'];
-}
+type TimedEvent = DueTask & Partial<HappenedAt>;
 
 /** Returns what is due, the next one first, or what has happened, the latest one first. */
 function eventList(
@@ -84,12 +78,10 @@ function eventList(
   query: URLSearchParams,
 ): readonly Html[] {
   const isPast = query.get('list') === 'past';
-  const due = tasks.map((task): TimedEvent => ({ ...task, key: `${task.time}_${task.order}` }));
-  const past = happened.map(({ at, ...event }, index): TimedEvent => ({ ...event, time: at, key: `${at}_${index}` }));
-  const rows = isPast ? past.toReversed() : due;
+  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : tasks;
   const choices = segments('Events', '/clock', query, 'list', [
-    ['', 'Due', due.length],
-    ['past', 'Happened', past.length],
+    ['', 'Due', tasks.length],
+    ['past', 'Happened', happened.length],
   ]);
   const list = listView({
     path: '/clock',
@@ -100,7 +92,7 @@ function eventList(
     kept: ['list', 'span'],
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
     total,
-    keyOf: ({ key }) => key,
+    keyOf: ({ time, order }) => `${time}_${order}`,
     caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
     columns: [
       ['At', 'w3', ({ time }) => timeElement(time, now)],
@@ -131,6 +123,7 @@ const RESULTS = {
   succeeded: ['good', 'succeeded'],
   needsInfo: ['warn', 'Additional Info'],
   failed: ['bad', 'failed'],
+  refused: ['bad', 'failed'],
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
   resumed: ['good', 'resumed'],
@@ -147,12 +140,12 @@ function timeChart(
 ): Html | '' {
   // The chart has the ends, without the steps before them.
   const ended = happened.filter(({ result }) => result !== 'done');
-  const names = new Set([...ended.map(laneOf), ...due.map(({ lane }) => lane)]);
+  const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
   const lanes = [...names].map((name) =>
     clockLane(
       name,
-      ended.filter((event) => laneOf(event) === name),
+      ended.filter(({ lane }) => lane === name),
       due.filter(({ lane }) => lane === name),
     ),
   );
@@ -165,12 +158,10 @@ function timeChart(
   return chartCard('What happened and what is due', lanes, ranges, '/clock', query);
 }
 
-const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jobs' : subject);
-
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
-  const past = happened.map(({ at, description, result }): Mark => {
+  const past = happened.map(({ time, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at, tone, title: `${clockText(at)}: ${description}: ${text}` };
+    return { at: time, tone, title: `${clockText(time)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
