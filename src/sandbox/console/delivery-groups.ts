@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
-import { foreign } from './html.ts';
+import { badge, foreign, type Html, httpBadge } from './html.ts';
 import { ownerOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
 import { clockText, counted } from './words.ts';
@@ -86,6 +86,12 @@ export function deliverySummary({ attempts, state }: DeliveryGroup): string {
   if (state === 'waiting') return failed;
   return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
 }
+
+export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
+  return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
+}
+
+const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
 export function deliveryLane(group: DeliveryGroup): Lane {
   const { event, attempts, retryAt } = group;

@@ -9,8 +9,8 @@ interface Sending {
 }
 
 interface ActionForm extends Sending {
-  /** The question to confirm before sending, and the consequence that the dialog shows. */
-  readonly confirm?: readonly [question: string, consequence: string] | undefined;
+  /** The question to confirm before sending, with the consequence. */
+  readonly confirm?: string | undefined;
   readonly label?: string | undefined;
 }
 
@@ -18,13 +18,11 @@ interface ActionForm extends Sending {
 export function actionForm(action: string, submit: Content, form: ActionForm = {}): Html {
   const { values, fields = '', confirm, label, style } = form;
   const isInline = fields === '';
-  const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const attributes = {
     class: isInline ? '' : 'form',
     method: 'post',
     'data-action': action,
-    'data-confirm': question,
-    'data-consequence': consequence,
+    'data-confirm': confirm && withoutOverrides(confirm),
   };
   const button = html`<button${attributesOf({ class: style, 'aria-label': label })}>${submit}</button>`;
   const last = isInline ? button : html`<div class="acts">${button}</div>`;

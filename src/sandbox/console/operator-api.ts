@@ -65,15 +65,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
     app.on(action.method, action.path, async (context) => {
       try {
         const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
-        const { account: email, ...fields } = isEmpty ? {} : await readFields(context, action);
-        checkNames(action, fields);
-        const account = accountOf(console, email);
-        const { outcome, typescript } = await perform(console, action, account, fields);
-        return context.json({
-          ...(action.respond?.(outcome) ?? outcome.fields),
-          notice: withoutOverrides(action.notice(outcome)),
-          typescript,
-        });
+        return context.json(await perform(console, action, isEmpty ? {} : await readFields(context, action)));
       } catch (error) {
         if (error instanceof Error) return refuse(error, action.fields);
         throw error;
@@ -100,13 +92,12 @@ async function readFields(context: Context, { path }: Action): Promise<JsonObjec
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-async function perform(
-  console: ConsoleContext,
-  action: Action,
-  account: SandboxAccount | undefined,
-  fields: JsonObject,
-): Promise<{ readonly outcome: Outcome; readonly typescript: string | undefined }> {
+/** Performs an action. Returns the body of the response. */
+async function perform(console: ConsoleContext, action: Action, body: JsonObject): Promise<object> {
   const { service, sandbox, history } = console;
+  const { account: email, ...fields } = body;
+  checkNames(action, fields);
+  const account = accountOf(console, email);
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -119,6 +110,7 @@ async function perform(
   const call = action.call?.(subject, fields, service);
   const [returned, happened] = await history.during(() => call && run(call));
   const result = (await action.run?.(subject, fields)) ?? returned;
-  const outcome = { fields: shownFields(fields), args: call?.slice(1) ?? [], service, result, happened };
-  return { outcome, typescript: call && typescriptOf(call) };
+  const outcome: Outcome = { fields: shownFields(fields), args: call?.slice(1) ?? [], service, result, happened };
+  const response = action.respond?.(outcome) ?? outcome.fields;
+  return { ...response, notice: withoutOverrides(action.notice(outcome)), typescript: call && typescriptOf(call) };
 }

@@ -741,7 +741,7 @@ describe('the pages', () => {
     expect(data.notice).toBe('The webhook endpoint ab was created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
+    expect(await page('/deliveries')).toContain('data-confirm="Delete ab? Cancels');
     const id = await createAudience('a\u202Eb');
     for (const path of [`/resources/${id}`, '/requests/req_1'])
       expect((await page(path)).match(/<pre[^>]*>.*?<\/pre>/gs)?.join('')).toMatch(/^[^\u202E]*a\\u202eb[^\u202E]*$/);

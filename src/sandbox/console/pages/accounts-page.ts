@@ -69,14 +69,12 @@ interface Credential {
 function revoke({ id, kind, name, account: { email } }: Credential): Html {
   const isOAuth = kind === 'oauth';
   const label = `Revoke ${name}`;
+  const effect = isOAuth ? 'The client must ask for your consent again.' : 'The API will respond to it with 401.';
   return actionForm(`POST /api/${isOAuth ? 'connections' : 'tokens'}/revoke`, 'Revoke…', {
     values: { id, account: email },
     label,
     style: 'small danger',
-    confirm: [
-      `${label}?`,
-      isOAuth ? 'The client must ask for your consent again.' : 'The API will respond to it with 401.',
-    ],
+    confirm: `${label}? ${effect}`,
   });
 }
 

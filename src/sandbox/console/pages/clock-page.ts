@@ -89,7 +89,6 @@ function eventList(
     id: 'due',
     things: 'events',
     placeholder: 'Kind, id, event or status',
-    kept: ['list', 'span'],
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
     total,
     keyOf: ({ time, order }) => `${time}_${order}`,

@@ -4,7 +4,7 @@ import { showAudience } from '../../routes/audience-routes.ts';
 import type { Service } from '../../service.ts';
 import { resultLength } from '../../storage/result-files.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryHref, groupDeliveries } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, groupDeliveries, responseBadge } from '../delivery-groups.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -21,7 +21,6 @@ import {
 import { redactBody } from '../redact-request.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count, counted } from '../words.ts';
-import { responseBadge } from './deliveries-page.ts';
 import { END_DIALOGS, endButton } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryHref, deliverySummary } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, deliverySummary, responseBadge } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import { type Content, foreign, type Happening, type Html, jobBadge, timeElement, timeline } from '../html.ts';
 import { numberOf } from '../lists.ts';
@@ -10,7 +10,7 @@ import { reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, statusBadge } from '../request-reason.ts';
 import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
-import { redeliver, responseBadge } from './deliveries-page.ts';
+import { redeliver } from './endpoint-table.ts';
 import { createdText } from './requests-page.ts';
 
 interface Chapter extends Happening {
