@@ -4,7 +4,7 @@ import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { badge, foreign, type Html, httpBadge } from './html.ts';
-import { ownerOf } from './objects.ts';
+import { ownerOf, subjectIdOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
 import { clockText, counted } from './words.ts';
 
@@ -51,6 +51,9 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const retryAt = receives(event.endpoint) && next > now ? next : undefined;
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
+
+export const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
+  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
 
 /** Returns whether an endpoint is active, and has not been deleted. */
 export const receives = (one: DeliveryGroup['event']['endpoint']): boolean =>

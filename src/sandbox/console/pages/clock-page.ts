@@ -17,19 +17,19 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const now = clock.now();
   const isOwn = isShown(console, query);
   const all = [...dueTasks(service)];
-  const tasks = all.filter(({ owner }) => isOwn(owner));
-  // After an advance, the list shows what happened.
-  const total = query.get('list') === 'past' ? history.all.length : all.length;
-  const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
+  const due = all.filter(({ owner }) => isOwn(owner));
   const happened = history.all.filter(({ owner }) => isOwn(owner));
+  const events = { due, happened, total: query.get('list') === 'past' ? history.all.length : all.length, now, query };
+  // After an advance, the list shows what happened.
+  const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
 <div data-then="${past}"><div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
-${live('chart', timeChart(happened, tasks, now, query))}
-${eventList(tasks, happened, total, now, query)}</div>`,
+${live('chart', timeChart(events))}
+${eventList(events)}</div>`,
   };
 }
 
@@ -69,18 +69,21 @@ const advanceForm = (): Html =>
 
 type TimedEvent = DueTask & Partial<HappenedAt>;
 
+interface Events {
+  readonly due: readonly DueTask[];
+  readonly happened: readonly HappenedAt[];
+  /** Number of events in the list without any filter. */
+  readonly total: number;
+  readonly now: number;
+  readonly query: URLSearchParams;
+}
+
 /** Returns what is due, the next one first, or what has happened, the latest one first. */
-function eventList(
-  tasks: readonly DueTask[],
-  happened: readonly HappenedAt[],
-  total: number,
-  now: number,
-  query: URLSearchParams,
-): readonly Html[] {
+function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
-  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : tasks;
+  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : due;
   const choices = segments('Events', '/clock', query, 'list', [
-    ['', 'Due', tasks.length],
+    ['', 'Due', due.length],
     ['past', 'Happened', happened.length],
   ]);
   const list = listView({
@@ -131,12 +134,7 @@ const RESULTS = {
 
 const HOUR_MS = 3_600_000;
 
-function timeChart(
-  happened: readonly HappenedAt[],
-  due: readonly DueTask[],
-  now: number,
-  query: URLSearchParams,
-): Html | '' {
+function timeChart({ due, happened, now, query }: Events): Html | '' {
   // The chart has the ends, without the steps before them.
   const ended = happened.filter(({ result }) => result !== 'done');
   const names = new Set([...ended, ...due].map(({ lane }) => lane));

@@ -66,7 +66,7 @@ function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   });
 }
 
-export const resume = ({ id, name }: Endpoint, style = ''): Html =>
+const resume = ({ id, name }: Endpoint, style = ''): Html =>
   actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}`, style });
 
 /** Returns the buttons that send an event again, and that first resume its endpoint if this is not active. */

@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
-import { type Content, emptyState, facts, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
+import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
@@ -71,7 +71,7 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>, st
   actionForm('POST /api/requests/resend', submit, { values, style });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
-  const { account, bucket, method, path, fault, served } = entry;
+  const { account, bucket, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
@@ -82,7 +82,6 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
     ['Account', account === undefined ? '' : foreign(account)],
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
-    ['Response of the service', served === undefined ? '' : httpBadge(served)],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
     ['Builds', buildsOf(entry)],
   ]);
