@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
 import { run } from '../admin/call-source.ts';
-import { FaultRuleError } from '../faults.ts';
+import { type ActiveFault, FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
@@ -26,10 +26,8 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   app.get('/deliveries', ({ json }) => json(webhooks.deliveries));
   app.get('/jobs/next', ({ json }) => json(jobs.queued));
   app.get('/faults', ({ json }) => {
-    const rules = sandbox.faults.list();
-    return json(
-      rules.map(({ id, rule, remaining }) => ({ id, ...rule, ...(rule.times !== undefined && { remaining }) })),
-    );
+    const left = ({ rule, remaining }: ActiveFault) => (rule.times === undefined ? {} : { remaining });
+    return json(sandbox.faults.list().map((one) => ({ id: one.id, ...one.rule, ...left(one) })));
   });
   app.get('/accounts', ({ json }) =>
     json(sandbox.accounts.list().map(({ email, company: { name } }) => ({ email, company: name }))),
@@ -47,12 +45,6 @@ function fieldOf(error: Error, names: Action['fields']): string | undefined {
   return names === undefined || (option !== undefined && names.includes(option)) ? option : names[0];
 }
 
-const refuse = (error: Error, names?: Action['fields']): Response =>
-  Response.json(
-    { message: redactText(error.message), field: fieldOf(error, names) },
-    { status: error instanceof NotFoundError ? 404 : 400 },
-  );
-
 function accountOf({ sandbox }: ConsoleContext, email: unknown): SandboxAccount | undefined {
   if (email === undefined) return sandbox.accounts.list()[0];
   if (typeof email !== 'string') throw new FieldError('`account` must be the email of an account.', 'account');
@@ -67,8 +59,9 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
         const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
         return context.json(await perform(console, action, isEmpty ? {} : await readFields(context, action)));
       } catch (error) {
-        if (error instanceof Error) return refuse(error, action.fields);
-        throw error;
+        if (!(error instanceof Error)) throw error;
+        const refusal = { message: redactText(error.message), field: fieldOf(error, action.fields) };
+        return context.json(refusal, error instanceof NotFoundError ? 404 : 400);
       }
     });
   }

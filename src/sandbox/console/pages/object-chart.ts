@@ -26,18 +26,12 @@ export function timeChart(story: Story, children: readonly ShownResource[]): Htm
   const all = ['', 'All', rangeOf(lanes, now)] as const;
   const build = ['build', 'Build', { ...rangeOf([own], from), now }] as const;
   const hidden = later.length - MAX_LANES;
-  const more =
-    hidden > 0
-      ? html`<p class="soft">${counted(hidden, 'older job')} below it ${hidden === 1 ? 'is' : 'are'} not drawn.</p>`
-      : '';
+  const more = hidden > 0 ? html`<p class="soft">The chart omits ${counted(hidden, 'older job')} below it.</p>` : '';
   return html`${chartCard('Its story, to scale', lanes, [all, build], `/resources/${resource.id}`, query)}${more}`;
 }
 
-function jobLane(
-  { service, history }: ConsoleContext,
-  { id, fields, status }: ShownResource,
-  name: Lane['name'],
-): Lane {
+function jobLane({ service, history }: ConsoleContext, resource: ShownResource, name: Lane['name']): Lane {
+  const { id, fields, status } = resource;
   const { clock, jobs } = service;
   const now = clock.now();
   const isRunning = jobs.saved.running.has(id);
@@ -51,14 +45,8 @@ function jobLane(
   const spans = phases.flatMap(({ at, status: own }, index): Span[] => {
     const until = phases[index + 1]?.at ?? to;
     if (isEnded && index === phases.length - 1 && phases.length > 1) return [];
-    return [
-      {
-        from: at,
-        to: until,
-        tone: isEnded ? jobTone(status.id) : 'busy',
-        title: `${own.id} ${own.name}, ${durationText(until - at)}`,
-      },
-    ];
+    const title = `${own.id} ${own.name}, ${durationText(until - at)}`;
+    return [{ from: at, to: until, tone: isEnded ? jobTone(status.id) : 'busy', title }];
   });
   const planned: Span[] = isRunning ? [{ from: now, to: end, tone: 'busy', title: 'planned', isPlanned: true }] : [];
   const ended = isEnded ? `${status.id} ${status.name} after ${durationText(to - from)}` : '';

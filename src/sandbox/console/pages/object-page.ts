@@ -25,7 +25,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
   const requests = requestsAbout(console, id);
   const groups = groupDeliveries(service);
   const story = { console, resource, requests, groups: groups.filter((group) => isAbout(group, id)), query };
-  const text = NAMESPACES.find(([value]) => value === namespace)?.[2] ?? '';
+  const [, , text = ''] = NAMESPACES.find(([value]) => value === namespace) ?? [];
   const path = html`<a href="/resources">Resources</a> / <a href="/resources?kind=${namespace}">${text}</a>`;
   return {
     title: name === '' ? `${capital(kind)} ${id}` : name,
@@ -81,9 +81,7 @@ function tree(service: Service, current: ShownResource, groups: readonly Deliver
       isShown ? groups.filter((group) => isAbout(group, one.id)).map(deliveryLine) : '',
       one.kind === 'activation' ? resultLines(service, one.id) : '',
       children.slice(0, MAX_CHILDREN).map(branch),
-      more > 0
-        ? html`<li><div class="soft">${count(more)} more resources were created from this resource</div></li>`
-        : '',
+      more > 0 ? html`<li><div class="soft">and ${count(more)} more, created from it</div></li>` : '',
     ];
     return html`<li>${objectLine(one, one === current)}<ul>${below}</ul></li>`;
   };
@@ -106,10 +104,9 @@ ${responseBadge(latest)}</div></li>`;
 
 function resultLines({ state, jobs }: Service, id: number): Content {
   const file = state.results.get(id);
-  if (!file)
-    return jobs.saved.running.has(id)
-      ? html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`
-      : '';
+  if (!file && jobs.saved.running.has(id))
+    return html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`;
+  if (!file) return '';
   const size = `${count(resultLength(file))} bytes`;
   return file.streams.map(
     (name) =>

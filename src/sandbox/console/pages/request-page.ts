@@ -37,27 +37,20 @@ export async function requestPage(
   const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const reason = reasonNote(console, entry);
   const hasKey = recorded?.headers.has('idempotency-key');
   // The same key would be refused again.
-  const isOtherBody = status === 409;
-  const isRepeatable = recorded !== undefined && isComplete(recorded);
-  const actions = recorded
-    ? [
-        isRepeatable ? html`<button type="button" data-copy="curl">Copy as curl</button>` : '',
-        html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`,
-        isRepeatable && hasKey
-          ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '')
-          : '',
-        isRepeatable ? resendForm('Send again', { id }, isOtherBody ? '' : 'primary') : '',
-      ]
-    : '';
+  const [again, anew] = status === 409 ? ['', 'primary'] : ['primary', ''];
+  const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
+  const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
+  const withNewKey = hasKey ? resendForm('Send with a new key', { id, key: 'new' }, anew) : '';
+  const repeats = [copy, test, withNewKey, resendForm('Send again', { id }, again)];
+  const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
     content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
 <small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>
-${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions)}
-${live('reason', [reason, factsOf(console, entry, recorded)])}
+${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
+${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
 ${recorded ? await details(recorded) : NOT_KEPT}`,
   };
 }
