@@ -30,12 +30,9 @@ function endpointFields(fields: JsonObject): EndpointChanges {
   };
 }
 
-/** Casts the kind of a token: the method checks it. */
-const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as TokenKind;
-
 export const ACCOUNT_ACTIONS: readonly Action[] = [
   action('POST /tokens', ['kind'], {
-    call: ({ account }, fields) => callOf(account.token, kindOf(fields)),
+    call: ({ account }, fields) => callOf(account.token, string(fields, 'kind') as TokenKind),
     respond: ({ result }) => ({ token: result }),
     notice: ({ fields, result }) =>
       `Token ${String(result).split('|')[0]} of the kind ${String(fields.kind)} is issued.`,

@@ -105,7 +105,6 @@ function addAssets(app: Hono<Env>): void {
   };
   asset('/console.css', 'text/css', STYLES);
   asset('/console.js', 'text/javascript', SCRIPT);
-  asset('/icon.svg', 'image/svg+xml', ICON);
-  // Browsers request the icon before they have read a page.
+  // Browsers request the icon of each origin.
   asset('/favicon.ico', 'image/svg+xml', ICON);
 }

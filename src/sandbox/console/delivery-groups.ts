@@ -3,8 +3,8 @@ import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
-import { foreign } from './html.ts';
-import { ownerOf } from './objects.ts';
+import { badge, foreign, type Html, httpBadge } from './html.ts';
+import { ownerOf, subjectIdOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
 import { clockText, counted } from './words.ts';
 
@@ -52,6 +52,9 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
 
+export const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
+  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
+
 /** Returns whether an endpoint is active, and has not been deleted. */
 export const receives = (one: DeliveryGroup['event']['endpoint']): boolean =>
   one.is_active && one.creator.company.endpoints.includes(one);
@@ -86,6 +89,12 @@ export function deliverySummary({ attempts, state }: DeliveryGroup): string {
   if (state === 'waiting') return failed;
   return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
 }
+
+export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
+  return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
+}
+
+const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
 export function deliveryLane(group: DeliveryGroup): Lane {
   const { event, attempts, retryAt } = group;

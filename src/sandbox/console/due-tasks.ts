@@ -1,8 +1,9 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
+import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { deliveryHref } from './delivery-groups.ts';
-import { deliveryText, type Owner, ownerOf, resourceText } from './objects.ts';
+import { type Owner, ownerOf, resourceText, subjectIdOf } from './objects.ts';
 
 interface Description {
   readonly description: string;
@@ -29,11 +30,7 @@ export const nextTask = (service: Service): DueTask | undefined => dueTasks(serv
 /** Returns what a task does; `undefined` if it will have no effect. */
 export function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
-  if (task.type === 'delivery') {
-    const { event, attempt } = task;
-    const description = deliveryText(service, event, attempt);
-    return { description, lane: event.endpoint.name, owner: ownerOf(service, event), href: deliveryHref(event) };
-  }
+  if (task.type === 'delivery') return describeDelivery(service, task.event, task.attempt);
   if (task.type === 'replay') {
     const { account, schedule } = task;
     if (!account.schedules.has(schedule.id)) return undefined;
@@ -54,4 +51,15 @@ export function describe(service: Service, task: Task): Description | undefined 
   const subject = resourceText(service, task.id) || `${job.kind} ${task.id}`;
   const description = `${verb} ${id} ${name}: ${subject}`;
   return { description, lane: 'Jobs', owner: job.account, href: `/resources/${task.id}` };
+}
+
+/** Describes a delivery attempt. Its number includes the attempts before a redelivery. */
+export function describeDelivery(service: Service, event: DeliveryAttempt['event'], attempt: number): Description {
+  const { type, endpoint, id, order, manual } = event;
+  const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
+    other.id === id && other.endpoint === endpoint && other.order < order;
+  const earlier = manual ? service.webhooks.attempts.filter(isEarlier).length : 0;
+  const subject = resourceText(service, subjectIdOf(event));
+  const description = `Attempt ${attempt + earlier} to ${endpoint.name}: ${type}${subject && ` of ${subject}`}`;
+  return { description, lane: endpoint.name, owner: ownerOf(service, event), href: deliveryHref(event) };
 }

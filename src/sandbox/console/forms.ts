@@ -2,34 +2,27 @@ import { html } from 'hono/html';
 import { type Attributes, attributesOf, type Content, type Html } from './html.ts';
 import { withoutOverrides } from './words.ts';
 
-interface Sending {
+interface ActionForm {
   readonly fields?: Content;
   readonly values?: Readonly<Record<string, string | number | readonly string[]>>;
   readonly style?: string;
-}
-
-interface ActionForm extends Sending {
-  /** The question to confirm before sending, and the consequence that the dialog shows. */
-  readonly confirm?: readonly [question: string, consequence: string] | undefined;
+  /** The question to confirm before sending, with the consequence. */
+  readonly confirm?: string | undefined;
   readonly label?: string | undefined;
 }
 
 /** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
 export function actionForm(action: string, submit: Content, form: ActionForm = {}): Html {
-  const { values, fields = '', confirm, label, style } = form;
+  const { values = {}, fields = '', confirm, label, style } = form;
   const isInline = fields === '';
-  const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
-  const attributes = {
-    class: isInline ? '' : 'form',
-    method: 'post',
-    'data-action': action,
-    'data-confirm': question,
-    'data-consequence': consequence,
-  };
+  const asked = attributesOf({ 'data-confirm': confirm && withoutOverrides(confirm) });
+  const hidden = Object.entries(values).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
+  );
   const button = html`<button${attributesOf({ class: style, 'aria-label': label })}>${submit}</button>`;
   const last = isInline ? button : html`<div class="acts">${button}</div>`;
-  return html`<form${attributesOf(attributes)}>
-${hiddenFields(values)}${fields}${last}</form>`;
+  return html`<form${attributesOf({ class: isInline ? '' : 'form' })} method="post" data-action="${action}"${asked}>
+${hidden}${fields}${last}</form>`;
 }
 
 export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
@@ -49,21 +42,16 @@ export const advances = (): Html => {
   return html`<form class="acts" method="post" data-action="POST /api/clock/advance">${buttons}</form>`;
 };
 
-const hiddenFields = (values: Sending['values'] = {}): Html[] =>
-  Object.entries(values).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
-  );
-
 export function formDialog(
   id: string,
   title: Content,
   action: string,
   submit: string,
-  { lead = '', fields = '', values, style = 'primary' }: Sending & { readonly lead?: Content },
+  { lead = '', fields = '', style = 'primary' }: Pick<ActionForm, 'fields' | 'style'> & { readonly lead?: Content },
 ): Html {
   return html`<dialog id="${id}" aria-labelledby="${id}-title">
 <form method="post" data-action="${action}"><h2 id="${id}-title">${title}</h2>
-${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div>
+${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${fields}</div>
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 

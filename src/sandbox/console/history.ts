@@ -1,10 +1,10 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
 import type { Endpoint } from '../state.ts';
-import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
-import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { describe } from './due-tasks.ts';
-import { deliveryText, findResource, type Owner, ownerOf, resourceText } from './objects.ts';
+import { type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
+import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { type DueTask, describe, describeDelivery } from './due-tasks.ts';
+import { findResource, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
 export interface StatusChange extends JobChange {
@@ -12,16 +12,18 @@ export interface StatusChange extends JobChange {
   readonly requests: number;
 }
 
-export interface HappenedAt {
-  readonly at: number;
-  readonly what: 'jobs' | 'deliveries' | 'endpoints' | 'tasks';
-  /** Kind and id of the job, name of the endpoint, or kind of the task. */
-  readonly subject: string;
-  /** What happened to which resource. */
-  readonly description: string;
-  readonly href: string | undefined;
-  readonly owner: Owner | undefined;
-  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed' | 'done';
+type Result =
+  | NonNullable<JobChange['outcome']>
+  | 'succeeded'
+  | 'refused'
+  | 'exhausted'
+  | 'disabled'
+  | 'resumed'
+  | 'done';
+
+/** An event: what is no longer due, because it has happened. */
+export interface HappenedAt extends DueTask {
+  readonly result: Result;
 }
 
 /** Maximum number of jobs whose statuses are kept, and of events. */
@@ -34,13 +36,14 @@ export class History {
   /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
+  #count = 0;
 
   constructor(service: Service) {
     this.#service = service;
     service.observers.add({
       onTask: (task) => this.#addTask(task),
       onJob: (change) => this.#addChange(change),
-      onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
+      onDelivery: (attempt) => this.#addDelivery(attempt),
       onCall: ({ method, args: [id] }) => method === 'sandbox.webhooks.resume' && this.#addResume(id),
     });
   }
@@ -69,8 +72,8 @@ export class History {
     return [result, this.#events.filter((event) => !seen.has(event))];
   }
 
-  #add(event: HappenedAt): void {
-    this.#events.push(event);
+  #add(event: Omit<HappenedAt, 'order'>): void {
+    this.#events.push({ ...event, order: this.#count++ });
     if (this.#events.length > MAX_KEPT) this.#events.splice(0, MAX_KEPT / 2);
   }
 
@@ -81,60 +84,54 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_KEPT) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    const subject = `${kind} ${id}`;
     const owner = findResource(this.#service, id)?.account;
-    const description = `The job of ${resourceText(this.#service, id) || subject}`;
-    this.#add({ at, what: 'jobs', subject, description, href: `/resources/${id}`, owner, result: outcome });
+    const description = `The job of ${resourceText(this.#service, id) || `${kind} ${id}`}`;
+    this.#add({ time: at, lane: 'Jobs', description, href: `/resources/${id}`, owner, result: outcome });
   }
 
   /** Adds what has no result: a step of a job, a build of a schedule, or the end of an upload. */
   #addTask(task: Task): void {
     const due = task.type === 'delivery' || task.type === 'job-end' ? undefined : describe(this.#service, task);
-    if (!due) return;
-    const { lane: subject, description, href, owner } = due;
-    this.#add({ at: this.#service.clock.now(), what: 'tasks', subject, description, href, owner, result: 'done' });
+    if (due) this.#add({ ...due, time: this.#service.clock.now(), result: 'done' });
   }
 
-  #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
+  #addDelivery({ event, delivery }: DeliveryAttempt): void {
+    if (!delivery) return;
     const { endpoint } = event;
-    const { at, attempt } = delivery;
-    const shared = { at, subject: endpoint.name, href: deliveryHref(event), owner: ownerOf(this.#service, event) };
-    const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
-    const description = deliveryText(this.#service, event, attempt);
-    this.#add({ ...shared, what: 'deliveries', description, result: isDelivered({ delivery }) ? 'succeeded' : failed });
+    const attempt = { ...describeDelivery(this.#service, event, delivery.attempt), time: delivery.at };
+    const failed = delivery.attempt === MAX_ATTEMPTS ? 'exhausted' : 'refused';
+    this.#add({ ...attempt, result: isDelivered({ delivery }) ? 'succeeded' : failed });
     if (!isDisabled(endpoint) || this.#disabled.has(endpoint)) return;
     this.#disabled.add(endpoint);
-    this.#add({
-      ...shared,
-      what: 'endpoints',
-      description: endpoint.name,
-      owner: endpoint.creator.company,
-      result: 'disabled',
-    });
+    this.#add({ ...attempt, description: endpoint.name, owner: endpoint.creator.company, result: 'disabled' });
   }
 
   #addResume(id: unknown): void {
     const endpoint = [...this.#disabled].find((one) => one.id === id);
     if (!endpoint) return;
     this.#disabled.delete(endpoint);
-    const { name: subject, creator } = endpoint;
-    const shared = { at: this.#service.clock.now(), subject, description: subject, owner: creator.company };
-    this.#add({ ...shared, what: 'endpoints', href: '/deliveries', result: 'resumed' });
+    const { name, creator } = endpoint;
+    const time = this.#service.clock.now();
+    this.#add({ time, lane: name, description: name, href: '/deliveries', owner: creator.company, result: 'resumed' });
   }
 }
 
-const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
-  new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
+/** Returns whether each endpoint was last disabled or resumed, by its name. */
+const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, Result> =>
+  new Map(events.filter(({ result }) => /disabled|resumed/.test(result)).map(({ lane, result }) => [lane, result]));
+
+const number = (events: readonly HappenedAt[], ...results: readonly Result[]): number =>
+  events.filter(({ result }) => results.includes(result)).length;
 
 export function totalsOf(events: readonly HappenedAt[]) {
-  const number = (what: string, ...results: readonly string[]): number =>
-    events.filter((event) => event.what === what && results.includes(event.result)).length;
-  const completed = number('jobs', 'completed');
-  const needsInfo = number('jobs', 'needsInfo');
-  const failed = number('jobs', 'failed');
+  const [completed, needsInfo, failed] = [
+    number(events, 'completed'),
+    number(events, 'needsInfo'),
+    number(events, 'failed'),
+  ];
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
-    deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
+    deliveries: { succeeded: number(events, 'succeeded'), failed: number(events, 'refused', 'exhausted') },
     // An endpoint that was resumed since is not disabled.
     disabled: [...endpointResults(events)].flatMap(([name, result]) => (result === 'disabled' ? [name] : [])),
   };
@@ -149,7 +146,7 @@ export function happenedText(events: readonly HappenedAt[]): string {
     [jobs.failed, 'failed'],
   ] as const;
   const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));
-  const exhausted = events.filter(({ result }) => result === 'exhausted').length;
+  const exhausted = number(events, 'exhausted');
   const attempted = (number: number): string => counted(number, 'delivery attempt');
   const parts = [
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',

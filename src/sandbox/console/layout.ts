@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
-import type { AccountRecord } from '../state.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries, hasFailed, STATES } from './delivery-groups.ts';
@@ -11,7 +10,7 @@ import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
 import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies, shownLimits } from './shown-accounts.ts';
-import { count, momentText } from './words.ts';
+import { count, momentText, withAccount } from './words.ts';
 
 export interface Page {
   readonly title: string;
@@ -30,25 +29,18 @@ export async function render(
   const frame = isOperator
     ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
     : '';
-  const account = isOperator ? chosenAccount(console, searchParams) : undefined;
   const shown = typeof content === 'string' ? [head(title), content] : content;
   // No spaces between the elements, because every page contains them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   const page = await html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
 <main id="main" tabindex="-1">${shown}</main></body></html>`;
-  return context.html(account ? keepAccount(String(page), account) : page, status);
+  return context.html(keepAccount(String(page), searchParams.get('account')), status);
 }
 
 /** Adds the account filter to the links of a page that lead to another page. */
-const keepAccount = (page: string, account: AccountRecord): string =>
+const keepAccount = (page: string, account: string | null): string =>
   page.replaceAll(/(?<=(?:href|data-then)=")\/(?![\w/]*\.)[^"]*/g, (href) => withAccount(href, account));
-
-/** Returns an address with the account filter, unless it sets another one. */
-export function withAccount(href: string, { email }: AccountRecord): string {
-  if (/[?&;]account=/.test(href)) return href;
-  return href.replace(/[?#]|$/, (mark) => `?account=${encodeURIComponent(email)}${mark === '?' ? '&' : mark}`);
-}
 
 export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
@@ -99,15 +91,12 @@ ${find}<div id="nav-links" data-live>${groups}</div></nav>`;
 function linksOf(console: ConsoleContext, query: URLSearchParams): readonly (readonly Link[])[] {
   const { service, recorder, sandbox } = console;
   const accounts = shownAccounts(console, query);
+  const own = new URLSearchParams({ account: query.get('account') ?? '' });
   const running = [...service.jobs.saved.running.values()].filter(({ account }) => accounts.includes(account));
   return [
     [
       ['/start', 'Start'],
-      [
-        '/requests',
-        'Requests',
-        findRequests(console, new URLSearchParams({ account: query.get('account') ?? '' })).length,
-      ],
+      ['/requests', 'Requests', findRequests(console, own).length],
       ['/jobs', 'Jobs', running.length],
       ['/deliveries', 'Deliveries', ...deliveryAlarm(console, query)],
       ['/resources', 'Resources', accounts.reduce((sum, account) => sum + resourceCount(account), 0)],

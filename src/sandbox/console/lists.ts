@@ -62,22 +62,15 @@ interface List<T> {
   readonly total: number;
   /** Key of a row. The address of a page contains the key of its first row, so that new rows do not move the page. */
   readonly keyOf: (entry: T) => string | number;
-  /** If `true`, the list is not updated while one of its links has the focus. */
-  readonly isGrowing?: boolean;
-  /** Query parameters that other parts of the page set. */
-  readonly kept?: readonly string[];
 }
 
 /** Returns the filter of a list, and its rows with links to the previous and next page. The address contains both states. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, total, isGrowing, caption, columns } = list;
+  const { id, things = id, total, caption, columns } = list;
   const [entries, pager] = pageOf(list);
   const empty = total === 0 ? list.empty : noMatch(list.path, things, total);
   const rows = table(caption, entries, empty, columns, list.more);
-  return [
-    filterForm(list, things),
-    html`<section id="${id}" data-live="${isGrowing ? 'list' : ''}">${rows}${pager}</section>`,
-  ];
+  return [filterForm(list, things), html`<section id="${id}" data-live="list">${rows}${pager}</section>`];
 }
 
 export const numberOf = (key: string | number): number => Number(String(key).replace(/^\D+/, ''));
@@ -127,13 +120,10 @@ export function segments(
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
-function filterForm<T>({ path, query, placeholder, kept = [] }: List<T>, things: string): Html {
-  const hiddenNames = [...kept, 'account'].filter((name) => query.has(name));
-  return html`<form class="filter" role="search" aria-label="Filter of ${things}" method="get" action="${path}">
-${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
-<input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
-<noscript><button>Filter</button></noscript></form>`;
-}
+/** The script applies the filter, and keeps the other parameters of the address. */
+const filterForm = <T>({ query, placeholder }: List<T>, things: string): Html =>
+  html`<form class="filter" role="search" aria-label="Filter of ${things}">
+<input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}"></form>`;
 
 export const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(

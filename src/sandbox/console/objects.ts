@@ -81,21 +81,13 @@ export function subjectIdOf({ body }: { readonly body: string }): number | undef
 export const ownerOf = (service: Service, event: DeliveryAttempt['event']): Owner =>
   findResource(service, subjectIdOf(event) ?? 0)?.account ?? event.endpoint.creator.company;
 
-/** Returns the kind, the id and the name of a resource as text; an empty string if it does not exist. */
-export function resourceText(service: Service, id: number | undefined): string {
-  const resource = id === undefined ? undefined : findResource(service, id);
-  if (!resource) return '';
-  return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
-}
+export const nameText = ({ kind, id, name }: Pick<ShownResource, 'kind' | 'id' | 'name'>): string =>
+  `${kind} ${id}${name && ` “${name}”`}`;
 
-/** Returns a delivery attempt as text. The number includes attempts before a redelivery. */
-export function deliveryText(service: Service, event: DeliveryAttempt['event'], attemptOfSeries: number): string {
-  const { type, endpoint, id, order, manual } = event;
-  const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
-    other.id === id && other.endpoint === endpoint && other.order < order;
-  const attempt = attemptOfSeries + (manual ? service.webhooks.attempts.filter(isEarlier).length : 0);
-  const subject = resourceText(service, subjectIdOf(event));
-  return `Attempt ${attempt} to ${endpoint.name}: ${type}${subject && ` of ${subject}`}`;
+/** Returns the kind, the id and the name of a resource as text; an empty string if it does not exist. */
+export function resourceText(service: Service, id = 0): string {
+  const resource = findResource(service, id);
+  return resource ? nameText(resource) : '';
 }
 
 const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'] satisfies JobKind[];
@@ -114,13 +106,8 @@ export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kin
 /** Fields that refer to another resource: its id, or an object with its id. */
 const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|schedule)(?:_id)?$/;
 
-export interface Relations {
-  /** The related resources, oldest first. */
-  readonly ancestors: readonly ShownResource[];
-  readonly childrenOf: (id: number) => readonly ShownResource[];
-}
-
-export function relationsOf({ id, account }: ShownResource): Relations {
+/** Returns the resources from which a resource was created, oldest first, and the resources created from one. */
+export function relationsOf({ id, account }: ShownResource) {
   const byId = new Map<number, ShownResource>();
   const children = new Map<number, ShownResource[]>();
   for (const namespace of NAMESPACES) for (const one of resourcesOf(account, namespace)) byId.set(one.id, one);
@@ -142,7 +129,7 @@ export function relationsOf({ id, account }: ShownResource): Relations {
   };
   add(id);
   const sorted = [...ancestors].sort((a, b) => a - b).flatMap((one) => byId.get(one) ?? []);
-  return { ancestors: sorted, childrenOf: (one) => children.get(one) ?? [] };
+  return { ancestors: sorted, childrenOf: (one: number): readonly ShownResource[] => children.get(one) ?? [] };
 }
 
 /** Returns the ids of the resources to which a resource or its create request refers. */

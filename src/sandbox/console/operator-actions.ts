@@ -142,7 +142,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
-    respond: ({ result }) => Object(result),
+    respond: ({ result }) => ({ ...Object(result), link: [`/requests/${Object(result).id}`, 'Show the request'] }),
     notice({ service, result }) {
       const { id, status }: SentRequest = Object(result);
       const why = service.state.log.find((entry) => entry.id === id)?.why;

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
 import { run } from '../admin/call-source.ts';
-import { FaultRuleError } from '../faults.ts';
+import { type ActiveFault, FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
@@ -26,10 +26,8 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   app.get('/deliveries', ({ json }) => json(webhooks.deliveries));
   app.get('/jobs/next', ({ json }) => json(jobs.queued));
   app.get('/faults', ({ json }) => {
-    const rules = sandbox.faults.list();
-    return json(
-      rules.map(({ id, rule, remaining }) => ({ id, ...rule, ...(rule.times !== undefined && { remaining }) })),
-    );
+    const left = ({ rule, remaining }: ActiveFault) => (rule.times === undefined ? {} : { remaining });
+    return json(sandbox.faults.list().map((one) => ({ id: one.id, ...one.rule, ...left(one) })));
   });
   app.get('/accounts', ({ json }) =>
     json(sandbox.accounts.list().map(({ email, company: { name } }) => ({ email, company: name }))),
@@ -47,12 +45,6 @@ function fieldOf(error: Error, names: Action['fields']): string | undefined {
   return names === undefined || (option !== undefined && names.includes(option)) ? option : names[0];
 }
 
-const refuse = (error: Error, names?: Action['fields']): Response =>
-  Response.json(
-    { message: redactText(error.message), field: fieldOf(error, names) },
-    { status: error instanceof NotFoundError ? 404 : 400 },
-  );
-
 function accountOf({ sandbox }: ConsoleContext, email: unknown): SandboxAccount | undefined {
   if (email === undefined) return sandbox.accounts.list()[0];
   if (typeof email !== 'string') throw new FieldError('`account` must be the email of an account.', 'account');
@@ -65,18 +57,11 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
     app.on(action.method, action.path, async (context) => {
       try {
         const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
-        const { account: email, ...fields } = isEmpty ? {} : await readFields(context, action);
-        checkNames(action, fields);
-        const account = accountOf(console, email);
-        const { outcome, typescript } = await perform(console, action, account, fields);
-        return context.json({
-          ...(action.respond?.(outcome) ?? outcome.fields),
-          notice: withoutOverrides(action.notice(outcome)),
-          typescript,
-        });
+        return context.json(await perform(console, action, isEmpty ? {} : await readFields(context, action)));
       } catch (error) {
-        if (error instanceof Error) return refuse(error, action.fields);
-        throw error;
+        if (!(error instanceof Error)) throw error;
+        const refusal = { message: redactText(error.message), field: fieldOf(error, action.fields) };
+        return context.json(refusal, error instanceof NotFoundError ? 404 : 400);
       }
     });
   }
@@ -100,13 +85,12 @@ async function readFields(context: Context, { path }: Action): Promise<JsonObjec
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-async function perform(
-  console: ConsoleContext,
-  action: Action,
-  account: SandboxAccount | undefined,
-  fields: JsonObject,
-): Promise<{ readonly outcome: Outcome; readonly typescript: string | undefined }> {
+/** Performs an action. Returns the body of the response. */
+async function perform(console: ConsoleContext, action: Action, body: JsonObject): Promise<object> {
   const { service, sandbox, history } = console;
+  const { account: email, ...fields } = body;
+  checkNames(action, fields);
+  const account = accountOf(console, email);
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -119,6 +103,7 @@ async function perform(
   const call = action.call?.(subject, fields, service);
   const [returned, happened] = await history.during(() => call && run(call));
   const result = (await action.run?.(subject, fields)) ?? returned;
-  const outcome = { fields: shownFields(fields), args: call?.slice(1) ?? [], service, result, happened };
-  return { outcome, typescript: call && typescriptOf(call) };
+  const outcome: Outcome = { fields: shownFields(fields), args: call?.slice(1) ?? [], service, result, happened };
+  const response = action.respond?.(outcome) ?? outcome.fields;
+  return { ...response, notice: withoutOverrides(action.notice(outcome)), typescript: call && typescriptOf(call) };
 }

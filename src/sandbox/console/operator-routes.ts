@@ -7,7 +7,7 @@ import { readResult } from '../storage/result-files.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { deliveryHref, groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
-import { type Page, render, withAccount } from './layout.ts';
+import { type Page, render } from './layout.ts';
 import { addressOf } from './lists.ts';
 import { findResource, NAMESPACES, resourcesOf } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
@@ -24,7 +24,8 @@ import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
 import { findRequests } from './request-search.ts';
-import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
+import { shownAccounts, shownCompanies } from './shown-accounts.ts';
+import { withAccount } from './words.ts';
 
 /** Creates a page; `undefined` if the id does not exist. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
@@ -62,9 +63,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   app.get('/', (context) => context.redirect(service.state.requestCount === 0 ? '/start' : '/requests'));
   app.get('/find', (context) => {
     const { searchParams } = new URL(context.req.url);
-    const account = chosenAccount(console, searchParams);
-    const address = find(console, searchParams);
-    return context.redirect(account ? withAccount(address, account) : address);
+    return context.redirect(withAccount(find(console, searchParams), searchParams.get('account')));
   });
   app.get('/recording.test.ts', ({ req }) => {
     const source = recordedTest(recorder.recordingUntil(req.query('until')), options, service.state.storageUrl);

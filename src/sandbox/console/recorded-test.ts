@@ -31,7 +31,9 @@ const MAX_FILE = 2 ** 26;
 export function recordedTest(recording: Recording, options: SandboxOptions, storageUrl: string): string {
   const { state, startedAt, limits, faults, steps, receivers } = recording;
   const writer = new StepWriter(startedAt, storageUrl);
-  const lines = steps.flatMap((step, index) => writer.write(step, index)).concat(writer.end());
+  const lines = steps
+    .flatMap((step, index) => writer.write(step, index))
+    .concat(writer.endBefore(Number.POSITIVE_INFINITY));
   const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaultLimit(name)));
   const rules = faults.map(({ rule, remaining }) => ({
     ...rule,
@@ -107,7 +109,7 @@ class StepWriter {
 
   /** Returns the lines of a step, after the lines of the requests that ended before it. */
   write(step: Step, index: number): string[] {
-    const lines = this.#endBefore(step.started.order);
+    const lines = this.endBefore(step.started.order);
     if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
     const { request, started, ended } = step;
     const { method, path } = request.entry;
@@ -127,12 +129,8 @@ class StepWriter {
     return [...lines, `  const ${name} = ${call};\n  await begun();\n`];
   }
 
-  /** Returns the lines that await the requests in flight. */
-  end(): string[] {
-    return this.#endBefore(Number.POSITIVE_INFINITY);
-  }
-
-  #endBefore(order: number): string[] {
+  /** Returns the lines that await the requests in flight that ended before a moment. */
+  endBefore(order: number): string[] {
     const ended = this.#pending.filter((one) => one.order < order).sort((a, b) => a.order - b.order);
     this.#pending = this.#pending.filter((one) => one.order >= order);
     return ended.flatMap(({ time, code }) => [...this.#at(time), code]);

@@ -53,15 +53,11 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
     const details = [html`The service did nothing. ${gets}`];
     return note(status >= 500 ? 'bad' : 'warn', title, { details });
   }
-  const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
-  if (isHalf(fault ?? ''))
-    return note('bad', 'Failed: your client received half of the body.', { details: [...rule, gets] });
-  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, gets] });
-  if (status === 429 && freeAt !== undefined)
-    return limited(console, entry, Date.parse(freeAt), [...rule, sentence(why), gets]);
-  if (status >= 400) return refused(entry, now, rule, html`${gets}${otherAccount(console, entry)}`);
-  const title = `Accepted: ${acceptedText(entry, recorded)}`;
-  return note(fault === undefined ? 'good' : 'warn', title, { details: rule });
+  if (isHalf(fault ?? '')) return note('bad', 'Failed: your client received half of the body.', { details: [gets] });
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [gets] });
+  if (status === 429 && freeAt !== undefined) return limited(console, entry, Date.parse(freeAt), gets);
+  if (status >= 400) return refused(entry, now, html`${gets}${otherAccount(console, entry)}`);
+  return note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
@@ -95,23 +91,19 @@ function afterCreate(served: number | undefined, hasKey: boolean | undefined): s
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
-const outcome = (entry: LogEntry, value: string): Html | '' =>
-  isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
-
-function refused(entry: LogEntry, now: number, rule: readonly Content[], gets: Content): Html {
+function refused(entry: LogEntry, now: number, gets: Content): Html {
   const { why = '', freeAt } = entry;
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
   const until = isOpen
     ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another key.`
     : '';
-  const isRunning = why.includes('has not ended');
-  const first = isRunning
+  const first = why.includes('has not ended')
     ? ' Repeat the request with the same key and body: when the earlier request has ended, you receive its response.'
     : '';
-  return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${gets}${until}${first}`] });
+  return note('warn', `Refused: ${sentence(why)}`, { details: [html`${gets}${until}${first}`] });
 }
 
-function limited({ service }: ConsoleContext, entry: LogEntry, end: number, details: readonly Content[]): Html {
+function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets: Content): Html {
   const now = service.clock.now();
   const left = end - now;
   const time = timeElement(end, now);
@@ -119,7 +111,7 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, deta
     left > 0 ? html`Available again in ${durationText(left)}, at ${time}.` : html`Available again since ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
-    details,
+    details: [sentence(entry.why ?? ''), gets],
     actions: [...advance, linkButton(`/limits#${entry.budget ? 'budget' : 'rates'}`, 'Change the limit')],
   });
 }
@@ -135,7 +127,8 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
 /** Returns which error the attempt throws, and a link to the next request with the same key. If there is none, returns what the client does. */
 function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
   const { status, why = '', fault = '', idempotencyKey: key } = entry;
-  const isLost = status === 0 || status >= 500 || isHalf(fault);
+  const isLost = outcomeOf(entry) === 'failed';
+  const outcome = isCreate(entry) ? html` with <code>outcome: '${isLost ? 'unknown' : 'refused'}'</code>` : '';
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
   const error = status === 429 && why.includes('builds') ? 'BuildBudgetError' : byStatus;
   const gets = isHalf(fault) ? 'an error' : html`a <code>${error}</code>`;
@@ -148,7 +141,7 @@ function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
   }
   const waits = status === 429 ? 'waits for Retry-After and sends the request again, or ' : '';
   const retries = isLost ? 'sends the request again if that is safe, or ' : waits;
-  return html`Your client ${retries}throws ${gets}${outcome(entry, isLost ? 'unknown' : 'refused')}.`;
+  return html`Your client ${retries}throws ${gets}${outcome}.`;
 }
 
 /** Returns a sentence if the requested resource belongs to another account. */

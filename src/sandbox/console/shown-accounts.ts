@@ -55,9 +55,6 @@ export function accountField(console: ConsoleContext, query: URLSearchParams): H
   const [first, ...more] = shownAccounts(console, query).toReversed();
   if (!first) return '';
   if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
-  return select(
-    'Account',
-    'account',
-    [first, ...more].map(({ email }) => [email, email] as const),
-  );
+  const choices = [first, ...more].map(({ email }) => [email, email] as const);
+  return select('Account', 'account', choices);
 }

@@ -65,3 +65,9 @@ export const count = (value: number): string => value.toLocaleString('en-US');
 /** Returns a number with its noun, such as "1 job" or "2 jobs". */
 export const counted = (value: number, one: string, several = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : several}`;
+
+/** Returns an address of the console with the account filter, unless it sets another one. */
+export function withAccount(href: string, account: string | null): string {
+  if (!account || /[?&;]account=/.test(href)) return href;
+  return href.replace(/[?#]|$/, (mark) => `?account=${encodeURIComponent(account)}${mark === '?' ? '&' : mark}`);
+}

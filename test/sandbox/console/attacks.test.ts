@@ -5,7 +5,7 @@ import { OPERATOR_ACTIONS } from '../../../src/sandbox/console/operator-actions.
 import { ENDPOINTS, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
-const ASSETS = ['/console.css', '/console.js', '/icon.svg', '/favicon.ico'];
+const ASSETS = ['/console.css', '/console.js', '/favicon.ico'];
 
 /** Paths that only an operator may read. */
 const OPERATOR_READS = [

@@ -683,7 +683,7 @@ describe('the pages', () => {
     await createAudience();
     await act('POST /api/state', sandbox.save());
     await act('POST /api/reset');
-    expect(textOf(await page('/requests'))).toMatch(/No requestsThe earlier requests are not kept\./);
+    expect(textOf(await page('/requests'))).toMatch(/The earlier requests are not kept\..*No requests/s);
   });
 
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
@@ -741,7 +741,7 @@ describe('the pages', () => {
     expect(data.notice).toBe('The webhook endpoint ab was created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
+    expect(await page('/deliveries')).toContain('data-confirm="Delete ab? Cancels');
     const id = await createAudience('a\u202Eb');
     for (const path of [`/resources/${id}`, '/requests/req_1'])
       expect((await page(path)).match(/<pre[^>]*>.*?<\/pre>/gs)?.join('')).toMatch(/^[^\u202E]*a\\u202eb[^\u202E]*$/);
@@ -807,7 +807,7 @@ describe('the pages', () => {
   it('weigh at most 40 KiB with their assets', async () => {
     const { page, api } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
-    const paths = [...PAGES, '/console.js', '/console.css', '/icon.svg'];
+    const paths = [...PAGES, '/console.js', '/console.css', '/favicon.ico'];
     const sizes = await Promise.all(paths.map(async (path) => [path, gzipSync(await page(path)).length] as const));
     expect(
       sizes.reduce((sum, [, size]) => sum + size, 0),

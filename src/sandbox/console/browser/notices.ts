@@ -1,9 +1,9 @@
+import { withAccount } from '../words.ts';
 import { copyButton, find, make } from './dom.ts';
 
 interface NoticeDetails {
   readonly isError?: boolean;
   readonly code?: unknown;
-  readonly request?: unknown;
   /** Address and text. */
   readonly link?: unknown;
 }
@@ -12,8 +12,6 @@ const MAX_NOTICES = 3;
 const SHOWN_MS = 15_000;
 
 const notices = make('div', '');
-
-const accountFilter = (): string => /\?account=[^&#]*/.exec(location.search)?.[0] ?? '';
 
 export function addNotices(): void {
   notices.id = 'notices';
@@ -24,7 +22,7 @@ export function addNotices(): void {
 export const closeNotice = (): void => notices.firstElementChild?.remove();
 
 /** Shows a notice below the content. It disappears after 15 seconds, unless it is an error. */
-export function notify(message: string, { isError = false, code, request, link }: NoticeDetails = {}): void {
+export function notify(message: string, { isError = false, code, link }: NoticeDetails = {}): void {
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? find('main'))?.append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
@@ -32,13 +30,12 @@ export function notify(message: string, { isError = false, code, request, link }
   close.addEventListener('click', () => notice.remove());
   notice.append(make('b', message), close);
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
-  if (typeof request === 'string')
-    notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}${accountFilter()}` }));
   // After another result, earlier errors are outdated.
   for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   if (isError) notice.setAttribute('role', 'alert');
   notices.prepend(notice);
-  if (Array.isArray(link)) notice.append(Object.assign(make('a', link[1]), { href: link[0] }));
+  const account = new URLSearchParams(location.search).get('account');
+  if (Array.isArray(link)) notice.append(Object.assign(make('a', link[1]), { href: withAccount(link[0], account) }));
   if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
   for (const old of [...notices.children].slice(MAX_NOTICES)) old.remove();
   // A notice covers the end of a long page, but not the button that was pressed.

@@ -59,16 +59,11 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-function exportLine(token: string): string {
-  return `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
-}
-
 function showResult(result: Readonly<Record<string, unknown>>): void {
-  const { typescript, notice = 'Done.', id, link, token, secret = token } = result;
-  if (typeof secret !== 'string') {
-    // Only ids of requests are strings.
-    notify(String(notice), { code: typescript, request: id, link });
-  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
+  const { typescript, notice = 'Done.', link, token, secret = token } = result;
+  const line = `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
+  if (typeof secret !== 'string') notify(String(notice), { code: typescript, link });
+  else showSecret(String(notice), secret, typescript, token === undefined ? undefined : line);
 }
 
 /** Sends a form, and returns the result. After an error, shows the error and returns `undefined`. */
@@ -99,13 +94,12 @@ async function send(
 
 /** Sends a form as JSON, after a confirmation if the form asks for one. Ignores a second submit. */
 async function submit(form: HTMLFormElement, action: string, submitter: HTMLElement | null): Promise<void> {
-  const { confirm: question, consequence = '' } = form.dataset;
+  const { confirm: question } = form.dataset;
   if (form.classList.contains('sending')) return;
   form.classList.add('sending');
   let result: Readonly<Record<string, unknown>> | undefined;
   try {
-    if (question === undefined || confirm(`${question}\n\n${consequence}`))
-      result = await send(form, action, submitter);
+    if (question === undefined || confirm(question)) result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
     // Update the page first, so that it is current when the user reads the notice.

@@ -14,15 +14,9 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   const { service, sandbox } = console;
   const now = service.clock.now();
   const accounts = shownAccounts(console, query).toReversed();
-  const owned = accounts.map(({ email }) => sandbox.accounts.get(email));
   const create = opener('account', 'Create an account…', { style: accounts.length > 0 ? '' : 'primary' });
   const issue = accounts.length > 0 ? opener('issue', 'Issue a token…', { style: 'primary' }) : '';
-  const tokens = owned.flatMap((account) => [
-    ...account.tokens().map((token) => ({ ...token, account, name: `token ${token.id}` })),
-    ...account
-      .connections()
-      .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
-  ]);
+  const tokens = accounts.flatMap(({ email }) => credentialsOf(sandbox.accounts.get(email)));
   const none = emptyState('No accounts', 'The API responds with 401 until an account has a token.');
   const list = table('Accounts, the newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
@@ -32,7 +26,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   ]);
   tokens.sort((a, b) => b.id - a.id);
   const tokenTable = table('Live tokens and OAuth connections, the newest first', tokens, NO_TOKENS, [
-    ['Token', '', (one) => html`<b>${foreign(one.name)}</b> <small>${foreign(one.account.email)}</small>`, 'main'],
+    ['Token', '', (one) => html`<b>${foreign(one.name)}</b> <small>${foreign(one.email)}</small>`, 'main'],
     ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
     ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
     ['Actions', 'w3', revoke, 'right'],
@@ -59,24 +53,25 @@ const accountActions = ({ email, id }: AccountRecord): Html =>
     logInAs(email),
   ]);
 
-interface Credential {
-  readonly id: number;
-  readonly kind: string;
-  readonly name: string;
-  readonly account: SandboxAccount;
+function credentialsOf(account: SandboxAccount) {
+  const { email } = account;
+  const tokens = account.tokens().map((one) => ({ ...one, email, name: `token ${one.id}` }));
+  const oauth = { email, kind: 'oauth' };
+  return [
+    ...tokens,
+    ...account.connections().map((one) => ({ ...one, ...oauth, name: `the connection of ${one.client}` })),
+  ];
 }
 
-function revoke({ id, kind, name, account: { email } }: Credential): Html {
+function revoke({ id, kind, name, email }: ReturnType<typeof credentialsOf>[number]): Html {
   const isOAuth = kind === 'oauth';
   const label = `Revoke ${name}`;
+  const effect = isOAuth ? 'The client must ask for your consent again.' : 'The API will respond to it with 401.';
   return actionForm(`POST /api/${isOAuth ? 'connections' : 'tokens'}/revoke`, 'Revoke…', {
     values: { id, account: email },
     label,
     style: 'small danger',
-    confirm: [
-      `${label}?`,
-      isOAuth ? 'The client must ask for your consent again.' : 'The API will respond to it with 401.',
-    ],
+    confirm: `${label}? ${effect}`,
   });
 }
 

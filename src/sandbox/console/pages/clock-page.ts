@@ -17,19 +17,19 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const now = clock.now();
   const isOwn = isShown(console, query);
   const all = [...dueTasks(service)];
-  const tasks = all.filter(({ owner }) => isOwn(owner));
-  // After an advance, the list shows what happened.
-  const total = query.get('list') === 'past' ? history.all.length : all.length;
-  const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
+  const due = all.filter(({ owner }) => isOwn(owner));
   const happened = history.all.filter(({ owner }) => isOwn(owner));
+  const events = { due, happened, total: query.get('list') === 'past' ? history.all.length : all.length, now, query };
+  // After an advance, the list shows what happened.
+  const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
 <div data-then="${past}"><div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
-${live('chart', timeChart(happened, tasks, now, query))}
-${eventList(tasks, happened, total, now, query)}</div>`,
+${live('chart', timeChart(events))}
+${eventList(events)}</div>`,
   };
 }
 
@@ -67,29 +67,24 @@ const advanceForm = (): Html =>
     },
   )}<button>Advance</button></form>`;
 
-interface TimedEvent {
-  readonly time: number;
-  readonly key: string;
-  readonly description: string;
-  readonly href?: string | undefined;
-  readonly result?: HappenedAt['result'];
+type TimedEvent = DueTask & Partial<HappenedAt>;
+
+interface Events {
+  readonly due: readonly DueTask[];
+  readonly happened: readonly HappenedAt[];
+  /** Number of events in the list without any filter. */
+  readonly total: number;
+  readonly now: number;
+  readonly query: URLSearchParams;
 }
 
 /** Returns what is due, the next one first, or what has happened, the latest one first. */
-function eventList(
-  tasks: readonly DueTask[],
-  happened: readonly HappenedAt[],
-  total: number,
-  now: number,
-  query: URLSearchParams,
-): readonly Html[] {
+function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
-  const due = tasks.map((task): TimedEvent => ({ ...task, key: `${task.time}_${task.order}` }));
-  const past = happened.map(({ at, ...event }, index): TimedEvent => ({ ...event, time: at, key: `${at}_${index}` }));
-  const rows = isPast ? past.toReversed() : due;
+  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : due;
   const choices = segments('Events', '/clock', query, 'list', [
     ['', 'Due', due.length],
-    ['past', 'Happened', past.length],
+    ['past', 'Happened', happened.length],
   ]);
   const list = listView({
     path: '/clock',
@@ -97,10 +92,9 @@ function eventList(
     id: 'due',
     things: 'events',
     placeholder: 'Kind, id, event or status',
-    kept: ['list', 'span'],
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
     total,
-    keyOf: ({ key }) => key,
+    keyOf: ({ time, order }) => `${time}_${order}`,
     caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
     columns: [
       ['At', 'w3', ({ time }) => timeElement(time, now)],
@@ -131,6 +125,7 @@ const RESULTS = {
   succeeded: ['good', 'succeeded'],
   needsInfo: ['warn', 'Additional Info'],
   failed: ['bad', 'failed'],
+  refused: ['bad', 'failed'],
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
   resumed: ['good', 'resumed'],
@@ -139,20 +134,15 @@ const RESULTS = {
 
 const HOUR_MS = 3_600_000;
 
-function timeChart(
-  happened: readonly HappenedAt[],
-  due: readonly DueTask[],
-  now: number,
-  query: URLSearchParams,
-): Html | '' {
+function timeChart({ due, happened, now, query }: Events): Html | '' {
   // The chart has the ends, without the steps before them.
   const ended = happened.filter(({ result }) => result !== 'done');
-  const names = new Set([...ended.map(laneOf), ...due.map(({ lane }) => lane)]);
+  const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
   const lanes = [...names].map((name) =>
     clockLane(
       name,
-      ended.filter((event) => laneOf(event) === name),
+      ended.filter(({ lane }) => lane === name),
       due.filter(({ lane }) => lane === name),
     ),
   );
@@ -165,12 +155,10 @@ function timeChart(
   return chartCard('What happened and what is due', lanes, ranges, '/clock', query);
 }
 
-const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jobs' : subject);
-
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
-  const past = happened.map(({ at, description, result }): Mark => {
+  const past = happened.map(({ time, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at, tone, title: `${clockText(at)}: ${description}: ${text}` };
+    return { at: time, tone, title: `${clockText(time)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };

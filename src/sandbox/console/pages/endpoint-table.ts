@@ -1,11 +1,15 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
+import type { Service } from '../../service.ts';
 import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { type DeliveryGroup, receiversOf, receives } from '../delivery-groups.ts';
 import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
 import { addressOf, noMatch, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
+import { shownCompanies } from '../shown-accounts.ts';
 import { counted } from '../words.ts';
 
 const NO_ENDPOINTS = emptyState(
@@ -13,26 +17,20 @@ const NO_ENDPOINTS = emptyState(
   'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
 );
 
-/** Returns the webhook endpoints, with their problems and actions; `total` is their number without a filter. */
-export function endpointTable(
-  endpoints: readonly Endpoint[],
-  total: number,
-  now: number,
-  query: URLSearchParams,
-): Html {
+/** Returns the webhook endpoints, with their problems and actions. */
+export function endpointTable(console: ConsoleContext, query: URLSearchParams): Html {
+  const { state, clock } = console.service;
+  const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
+  const total = [...state.companies.values()].flatMap((company) => company.endpoints).length;
   const none = total === 0 ? NO_ENDPOINTS : noMatch('/deliveries', 'webhook endpoints', total);
-  return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${table(
-    'Webhook endpoints',
-    endpoints,
-    none,
-    [
-      ['Endpoint', '', (one) => nameCell(one, query), 'main'],
-      ['Events', 'w4', ({ events }) => eventsText(events)],
-      ['Details', 'w5', (endpoint) => detailsOf(endpoint, now), 'full soft wrap'],
-      ['State', 'w3', stateBadge, 'state'],
-      ['Actions', 'w2', actionsOf, 'right'],
-    ],
-  )}`;
+  const rows = table('Webhook endpoints', endpoints, none, [
+    ['Endpoint', '', (one) => nameCell(one, query), 'main'],
+    ['Events', 'w4', ({ events }) => eventsText(events)],
+    ['Details', 'w5', (endpoint) => detailsOf(endpoint, clock.now()), 'full soft wrap'],
+    ['State', 'w3', stateBadge, 'state'],
+    ['Actions', 'w2', actionsOf, 'right'],
+  ]);
+  return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${rows}`;
 }
 
 const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): string =>
@@ -68,8 +66,25 @@ function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   });
 }
 
-export const resume = ({ id, name }: Endpoint, style = ''): Html =>
+const resume = ({ id, name }: Endpoint, style = ''): Html =>
   actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}`, style });
+
+/** Returns the buttons that send an event again, and that first resume its endpoint if this is not active. */
+export function redeliver(service: Service, { id, endpoint }: Event, style = ''): readonly (Html | '')[] {
+  const names = receiversOf(service, id);
+  const form = { values: { event: id }, style };
+  return [
+    endpoint.is_active ? '' : resume(endpoint, style),
+    names === ''
+      ? html`<button class="${style}" disabled>Redeliver</button>`
+      : actionForm('POST /api/webhooks/redeliver', html`Redeliver to <bdi>${names}</bdi>`, form),
+  ];
+}
+
+export const offText = ({ endpoint }: Event): Html | '' =>
+  receives(endpoint) ? '' : html` ${foreign(endpoint.name)} is not active: a redelivery does not reach it.`;
+
+type Event = DeliveryGroup['event'];
 
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
 const DELETE = 'Cancels the pending attempts. The list still shows the attempts so far.';
@@ -77,7 +92,7 @@ const DELETE = 'Cancels the pending attempts. The list still shows the attempts 
 function actionsOf({ id, name, is_active, events }: Endpoint): Html {
   const action = (verb: string, submit: string, style = '', consequence = ''): Html => {
     const label = `${submit.replace('…', '')} ${name}`;
-    const confirm = consequence === '' ? undefined : ([`${label}?`, consequence] as const);
+    const confirm = consequence && `${label}? ${consequence}`;
     return actionForm(`POST /api/webhooks/${verb}`, submit, { values: { id }, label, style, confirm });
   };
   // Only an active endpoint can be tested.

@@ -6,7 +6,7 @@ import { formDialog, opener, select } from '../forms.ts';
 import { emptyState, type Html, head, jobBadge, linkButton, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
-import { resourceLink, type ShownResource } from '../objects.ts';
+import { nameText, resourceLink, type ShownResource } from '../objects.ts';
 import { chosenAccount } from '../shown-accounts.ts';
 import { relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
@@ -57,28 +57,22 @@ function timedJobs({ jobs, clock }: Service) {
   return running.sort((a, b) => b.id - a.id);
 }
 
-export function endButton({ kind, id, name }: Pick<ShownResource, 'kind' | 'id' | 'name'>): Html {
-  const about = `${kind} ${id}${name && ` “${name}”`}`;
-  return opener(kind === 'cohort' ? 'end-cohort' : 'end', 'End…', {
-    label: `End ${kind} ${id}`,
-    style: 'small',
-    about,
-    values: { kind, id },
-  });
+export function endButton(job: Pick<ShownResource, 'kind' | 'id' | 'name'>): Html {
+  const { kind, id } = job;
+  const opens = { label: `End ${kind} ${id}`, style: 'small', about: nameText(job), values: { kind, id } };
+  return opener(kind === 'cohort' ? 'end-cohort' : 'end', 'End…', opens);
 }
 
-const endDialog = (id: string, statuses: readonly number[]): Html =>
-  formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
+function endDialog(id: string, statuses: readonly number[]): Html {
+  const choices = statuses.map((status) => [status, `${status} ${statusOf(status).name}`] as const);
+  return formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
-      select(
-        'Status',
-        'status',
-        statuses.map((status) => [status, `${status} ${statusOf(status).name}`] as const),
-      ),
+      select('Status', 'status', choices),
       html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`,
     ],
   });
+}
 
 /** Dialogs that end a job. */
 export const END_DIALOGS: readonly Html[] = [

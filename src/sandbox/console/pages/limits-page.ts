@@ -51,18 +51,16 @@ function advanceTo({ name, owner, window }: Limit, now: number): Html | '' {
   return wait > 0 ? advanceBy(wait, 'Advance', 'small', `Advance until ${name} of ${owner} has one free`) : '';
 }
 
-const budgetForm = (companies: readonly Company[]): Html =>
-  actionForm('POST /api/budget', 'Set the budget', {
+function budgetForm(companies: readonly Company[]): Html {
+  const choices = companies.map(({ name }) => [name, name] as const);
+  return actionForm('POST /api/budget', 'Set the budget', {
     fields: [
-      select(
-        'Organization',
-        'company',
-        companies.map(({ name }) => [name, name] as const),
-      ),
+      select('Organization', 'company', choices),
       numberInput('Builds an hour', 'buildsPerHour', { placeholder: 'unchanged' }),
       numberInput('Builds a day', 'buildsPerDay', { placeholder: 'unchanged' }),
     ],
   });
+}
 
 function ratesForm(limits: ConsoleContext['service']['limits']): Html {
   const field = (label: string, name: string, value: number, factor?: number): Html =>

@@ -1,23 +1,17 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryLane } from '../delivery-groups.ts';
+import { deliveryLane } from '../delivery-groups.ts';
 import { type Html, jobTone } from '../html.ts';
 import { isJobKind, resourceLink, type ShownResource } from '../objects.ts';
 import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
 import { counted, durationText, serviceTime } from '../words.ts';
-import { isPollOf } from './object-story.ts';
+import { isPollOf, type Story } from './object-story.ts';
 
 const MAX_LANES = 8;
 
-export function timeChart(
-  console: ConsoleContext,
-  resource: ShownResource,
-  requests: readonly LogEntry[],
-  groups: readonly DeliveryGroup[],
-  children: readonly ShownResource[],
-  query: URLSearchParams,
-): Html | '' {
+export function timeChart(story: Story, children: readonly ShownResource[]): Html | '' {
+  const { console, resource, requests, groups, query } = story;
   if (!isJobKind(resource.kind)) return '';
   const now = console.service.clock.now();
   const own = jobLane(console, resource, 'Build');
@@ -28,26 +22,16 @@ export function timeChart(
     ...groups.toReversed().map(deliveryLane),
     ...later.slice(-MAX_LANES).map((one) => jobLane(console, one, resourceLink(one))),
   ];
+  const [{ from } = { from: now }] = own.spans ?? [];
   const all = ['', 'All', rangeOf(lanes, now)] as const;
-  const build = ['build', 'Build', buildRange(own, now)] as const;
+  const build = ['build', 'Build', { ...rangeOf([own], from), now }] as const;
   const hidden = later.length - MAX_LANES;
-  const more =
-    hidden > 0
-      ? html`<p class="soft">${counted(hidden, 'older job')} below it ${hidden === 1 ? 'is' : 'are'} not drawn.</p>`
-      : '';
+  const more = hidden > 0 ? html`<p class="soft">The chart omits ${counted(hidden, 'older job')} below it.</p>` : '';
   return html`${chartCard('Its story, to scale', lanes, [all, build], `/resources/${resource.id}`, query)}${more}`;
 }
 
-function buildRange({ spans = [] }: Lane, now: number) {
-  const { from, to } = rangeOf([{ name: '', label: '', spans }], spans[0]?.from ?? now);
-  return { from, to, now };
-}
-
-function jobLane(
-  { service, history }: ConsoleContext,
-  { id, fields, status }: ShownResource,
-  name: Lane['name'],
-): Lane {
+function jobLane({ service, history }: ConsoleContext, resource: ShownResource, name: Lane['name']): Lane {
+  const { id, fields, status } = resource;
   const { clock, jobs } = service;
   const now = clock.now();
   const isRunning = jobs.saved.running.has(id);
@@ -61,14 +45,8 @@ function jobLane(
   const spans = phases.flatMap(({ at, status: own }, index): Span[] => {
     const until = phases[index + 1]?.at ?? to;
     if (isEnded && index === phases.length - 1 && phases.length > 1) return [];
-    return [
-      {
-        from: at,
-        to: until,
-        tone: isEnded ? jobTone(status.id) : 'busy',
-        title: `${own.id} ${own.name}, ${durationText(until - at)}`,
-      },
-    ];
+    const title = `${own.id} ${own.name}, ${durationText(until - at)}`;
+    return [{ from: at, to: until, tone: isEnded ? jobTone(status.id) : 'busy', title }];
   });
   const planned: Span[] = isRunning ? [{ from: now, to: end, tone: 'busy', title: 'planned', isPlanned: true }] : [];
   const ended = isEnded ? `${status.id} ${status.name} after ${durationText(to - from)}` : '';

@@ -4,24 +4,14 @@ import { showAudience } from '../../routes/audience-routes.ts';
 import type { Service } from '../../service.ts';
 import { resultLength } from '../../storage/result-files.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryHref, groupDeliveries } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, groupDeliveries, isAbout, responseBadge } from '../delivery-groups.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
-import {
-  findResource,
-  NAMESPACES,
-  type Relations,
-  reasonText,
-  relationsOf,
-  resourceLink,
-  type ShownResource,
-  subjectIdOf,
-} from '../objects.ts';
+import { findResource, NAMESPACES, reasonText, relationsOf, resourceLink, type ShownResource } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count, counted } from '../words.ts';
-import { responseBadge } from './deliveries-page.ts';
 import { END_DIALOGS, endButton } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
@@ -33,25 +23,21 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
   if (!resource) return undefined;
   const { kind, namespace, name } = resource;
   const requests = requestsAbout(console, id);
-  const relations = relationsOf(resource);
   const groups = groupDeliveries(service);
-  const own = groups.filter((group) => isAbout(group, id));
-  const text = NAMESPACES.find(([value]) => value === namespace)?.[2] ?? '';
+  const story = { console, resource, requests, groups: groups.filter((group) => isAbout(group, id)), query };
+  const [, , text = ''] = NAMESPACES.find(([value]) => value === namespace) ?? [];
   const path = html`<a href="/resources">Resources</a> / <a href="/resources?kind=${namespace}">${text}</a>`;
   return {
     title: name === '' ? `${capital(kind)} ${id}` : name,
     content: html`<p><small>${path}</small></p>
 ${live('object', summaryOf(service, resource))}
-${live('chart', timeChart(console, resource, requests, own, relations.childrenOf(id), query))}
-<div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
-${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
+${live('chart', timeChart(story, relationsOf(resource).childrenOf(id)))}
+<div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, groups)])}
+${live('story', storySection(story))}</div>
 ${live('json', jsonOf(console, resource))}</div>
 ${END_DIALOGS}`,
   };
 }
-
-const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
-  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
 
 function summaryOf(service: Service, resource: ShownResource): readonly (Html | '')[] {
   const { id, kind, name, status, account } = resource;
@@ -81,12 +67,8 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 
 const MAX_CHILDREN = 30;
 
-function tree(
-  service: Service,
-  current: ShownResource,
-  { ancestors, childrenOf }: Relations,
-  groups: readonly DeliveryGroup[],
-): Html {
+function tree(service: Service, current: ShownResource, groups: readonly DeliveryGroup[]): Html {
+  const { ancestors, childrenOf } = relationsOf(current);
   const seen = new Set<number>();
   const branch = (one: ShownResource): Html | '' => {
     // List a lookalike of a lookalike only once, although it is below both.
@@ -99,9 +81,7 @@ function tree(
       isShown ? groups.filter((group) => isAbout(group, one.id)).map(deliveryLine) : '',
       one.kind === 'activation' ? resultLines(service, one.id) : '',
       children.slice(0, MAX_CHILDREN).map(branch),
-      more > 0
-        ? html`<li><div class="soft">${count(more)} more resources were created from this resource</div></li>`
-        : '',
+      more > 0 ? html`<li><div class="soft">and ${count(more)} more, created from it</div></li>` : '',
     ];
     return html`<li>${objectLine(one, one === current)}<ul>${below}</ul></li>`;
   };
@@ -124,10 +104,9 @@ ${responseBadge(latest)}</div></li>`;
 
 function resultLines({ state, jobs }: Service, id: number): Content {
   const file = state.results.get(id);
-  if (!file)
-    return jobs.saved.running.has(id)
-      ? html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`
-      : '';
+  if (!file && jobs.saved.running.has(id))
+    return html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`;
+  if (!file) return '';
   const size = `${count(resultLength(file))} bytes`;
   return file.streams.map(
     (name) =>

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryHref, deliverySummary } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, deliverySummary, responseBadge } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import { type Content, foreign, type Happening, type Html, jobBadge, timeElement, timeline } from '../html.ts';
 import { numberOf } from '../lists.ts';
@@ -10,7 +10,7 @@ import { reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, statusBadge } from '../request-reason.ts';
 import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
-import { redeliver, responseBadge } from './deliveries-page.ts';
+import { redeliver } from './endpoint-table.ts';
 import { createdText } from './requests-page.ts';
 
 interface Chapter extends Happening {
@@ -25,17 +25,21 @@ export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolea
 
 const MAX_CHAPTERS = 60;
 
-export function storySection(
-  console: ConsoleContext,
-  resource: ShownResource,
-  requests: readonly LogEntry[],
-  groups: readonly DeliveryGroup[],
-  isAll: boolean,
-): Html {
+/** A resource, and what its page shows about it. */
+export interface Story {
+  readonly console: ConsoleContext;
+  readonly resource: ShownResource;
+  readonly requests: readonly LogEntry[];
+  readonly groups: readonly DeliveryGroup[];
+  readonly query: URLSearchParams;
+}
+
+export function storySection(story: Story): Html {
+  const { console, resource, query } = story;
   const { id } = resource;
   const now = console.service.clock.now();
-  const chapters = storyOf(console, resource, requests, groups);
-  const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
+  const chapters = chaptersOf(story);
+  const shown = query.has('all') ? chapters : chapters.slice(-MAX_CHAPTERS);
   const earlier = chapters.length - shown.length;
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
   const kept = keptText(console.service.state);
@@ -44,12 +48,7 @@ export function storySection(
 }
 
 /** Returns the events except polls. A request precedes its effects at the same time. */
-function storyOf(
-  console: ConsoleContext,
-  { id }: ShownResource,
-  requests: readonly LogEntry[],
-  groups: readonly DeliveryGroup[],
-): readonly Chapter[] {
+function chaptersOf({ console, resource: { id }, requests, groups }: Story): readonly Chapter[] {
   const { service, history } = console;
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;

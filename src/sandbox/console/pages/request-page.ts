@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
-import { type Content, emptyState, facts, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
+import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
@@ -37,27 +37,20 @@ export async function requestPage(
   const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const reason = reasonNote(console, entry);
   const hasKey = recorded?.headers.has('idempotency-key');
   // The same key would be refused again.
-  const isOtherBody = status === 409;
-  const isRepeatable = recorded !== undefined && isComplete(recorded);
-  const actions = recorded
-    ? [
-        isRepeatable ? html`<button type="button" data-copy="curl">Copy as curl</button>` : '',
-        html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`,
-        isRepeatable && hasKey
-          ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '')
-          : '',
-        isRepeatable ? resendForm('Send again', { id }, isOtherBody ? '' : 'primary') : '',
-      ]
-    : '';
+  const [again, anew] = status === 409 ? ['', 'primary'] : ['primary', ''];
+  const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
+  const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
+  const withNewKey = hasKey ? resendForm('Send with a new key', { id, key: 'new' }, anew) : '';
+  const repeats = [copy, test, withNewKey, resendForm('Send again', { id }, again)];
+  const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
     content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
 <small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>
-${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions)}
-${live('reason', [reason, factsOf(console, entry, recorded)])}
+${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
+${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
 ${recorded ? await details(recorded) : NOT_KEPT}`,
   };
 }
@@ -71,7 +64,7 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>, st
   actionForm('POST /api/requests/resend', submit, { values, style });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
-  const { account, bucket, method, path, fault, served } = entry;
+  const { account, bucket, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
@@ -82,7 +75,6 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
     ['Account', account === undefined ? '' : foreign(account)],
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
-    ['Response of the service', served === undefined ? '' : httpBadge(served)],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
     ['Builds', buildsOf(entry)],
   ]);

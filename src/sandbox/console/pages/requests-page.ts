@@ -23,13 +23,9 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 /** A request, and how many there are with the identical reads just before it. */
-interface RequestGroup {
-  readonly entry: LogEntry;
-  times: number;
-  first: LogEntry;
-}
+type RequestGroup = ReturnType<typeof alone>;
 
-const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entry });
+const alone = (entry: LogEntry) => ({ entry, times: 1, first: entry });
 
 const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}');
 
@@ -63,18 +59,17 @@ function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
 
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
-  const { log } = console.service.state;
-  const kept = keptText(console.service.state);
+  const { state } = console.service;
   const unsearched = (query.get('q') ?? '') === '' ? '' : unsearchedText(console);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
-      live('kept', [
-        log.length > 0 && kept ? html`<p class="hint">${kept}</p>` : '',
-        unsearched && html`<p class="hint">${unsearched}</p>`,
-      ]),
+      live(
+        'kept',
+        [keptText(state), unsearched].map((text) => text && html`<p class="hint">${text}</p>`),
+      ),
       requestList(console, query, hits),
     ],
   };
@@ -89,18 +84,12 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     query,
     id: 'requests',
     placeholder: 'Text, or status:429, path:, key:, id:',
-    kept: ['status'],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
-    isGrowing: true,
     total: state.log.length,
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
     columns: columnsOf(console, query),
-    empty: emptyState(
-      'No requests',
-      `${keptText(state)} A request that you send appears here, with the reason if it is refused.`,
-      SEND,
-    ),
+    empty: emptyState('No requests', 'A request that you send appears here, with the reason if it is refused.', SEND),
   });
 }
 

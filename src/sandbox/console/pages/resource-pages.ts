@@ -35,7 +35,6 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     id: 'resources',
     things,
     placeholder: 'Name, id, status, reason or other value',
-    kept: ['kind'],
     matching: matching.toSorted((a, b) => b.id - a.id),
     total: all.length,
     keyOf: ({ id }) => id,
