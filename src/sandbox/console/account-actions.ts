@@ -20,6 +20,10 @@ function nameOf({ state }: Service, id: unknown): string {
   return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
 }
 
+/** Returns the number of events that failed to reach an endpoint. */
+const failedOf = (service: Service, id: unknown): number =>
+  groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group)).length;
+
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
   if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.', 'events');
@@ -75,11 +79,12 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   ),
   action('POST /webhooks/resume', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.resume, number(fields, 'id')),
-    respond: ({ fields: { id } }) => ({ id, link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'] }),
-    notice({ fields: { id }, service }) {
-      const failed = groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group));
-      return `${nameOf(service, id)} is active again. ${counted(failed.length, 'earlier event')} failed.`;
-    },
+    respond: ({ fields: { id }, service }) => ({
+      id,
+      ...(failedOf(service, id) > 0 && { link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'] }),
+    }),
+    notice: ({ fields: { id }, service }) =>
+      `${nameOf(service, id)} is active again. ${counted(failedOf(service, id), 'earlier event')} failed.`,
   }),
   action('POST /webhooks/redeliver', ['event'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),

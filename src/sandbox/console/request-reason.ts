@@ -46,7 +46,7 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const recorded: HandledRequest | undefined = console.recorder.find(entry);
   const now = console.service.clock.now();
   const gets = clientGets(console, entry);
-  if (status === 0) return withoutResponse(entry, recorded, gets);
+  if (status === 0) return withoutResponse(console, entry, gets);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
@@ -68,14 +68,15 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, gets: Content): Html {
+function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content): Html {
   const { fault, served } = entry;
   const acted =
     served === undefined
       ? 'before the service processed the request'
       : `after the service had processed the request (status ${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client disconnected';
-  const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
+  const hasKey = console.recorder.find(entry)?.headers.has('idempotency-key');
+  const then = isCreate(entry) && !repeatOf(console, entry) ? afterCreate(served, hasKey) : '';
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
 
@@ -124,18 +125,24 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `the ${bucket.name} bucket is full (${bucket.used} of ${bucket.limit} requests)` : why;
 }
 
-/** Returns which error the attempt throws, and a link to the next request with the same key. If there is none, returns what the client does. */
-function clientGets({ service }: ConsoleContext, entry: LogEntry): Content {
-  const { status, why = '', fault = '', idempotencyKey: key } = entry;
+/** Returns the next request of the account with the same idempotency key. */
+const repeatOf = ({ service }: ConsoleContext, { id, account, idempotencyKey: key }: LogEntry): LogEntry | undefined =>
+  key === undefined
+    ? undefined
+    : service.state.log.find(
+        (other) => other.idempotencyKey === key && other.account === account && numberOf(other.id) > numberOf(id),
+      );
+
+/** Returns the error of the attempt, and a link to the next request with the same key or else what the client does. */
+function clientGets(console: ConsoleContext, entry: LogEntry): Content {
+  const { status, why = '', fault = '' } = entry;
   const isLost = outcomeOf(entry) === 'failed';
   const outcome = isCreate(entry) ? html` with <code>outcome: '${isLost ? 'unknown' : 'refused'}'</code>` : '';
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
   const error = status === 429 && why.includes('builds') ? 'BuildBudgetError' : byStatus;
   const gets = isHalf(fault) ? 'an error' : html`a <code>${error}</code>`;
-  const again = service.state.log.find(
-    (one) => one.idempotencyKey === key && one.account === entry.account && numberOf(one.id) > numberOf(entry.id),
-  );
-  if (key !== undefined && again) {
+  const again = repeatOf(console, entry);
+  if (again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
     return html`This attempt failed with ${gets}. The client sent the request again with the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
   }

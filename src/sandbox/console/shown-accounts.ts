@@ -50,9 +50,9 @@ export function isShown(console: ConsoleContext, query: URLSearchParams): (owner
   return (owner) => !chosen || owner === chosen || owner === chosen.company;
 }
 
-/** Returns the field of a form that names the account to act for, the newest first. It asks only if there is a choice. */
-export function accountField(console: ConsoleContext, query: URLSearchParams): Html | '' {
-  const [first, ...more] = shownAccounts(console, query).toReversed();
+/** Returns the form field for the account of an action. With a single account, the field is hidden. */
+export function accountField(accounts: readonly AccountRecord[]): Html | '' {
+  const [first, ...more] = accounts;
   if (!first) return '';
   if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
   const choices = [first, ...more].map(({ email }) => [email, email] as const);

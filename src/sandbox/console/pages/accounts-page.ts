@@ -38,7 +38,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       live('accounts', list),
       html`<h2>Tokens and OAuth connections</h2>`,
       live('tokens', tokenTable),
-      live('forms', dialogs(accountField(console, query))),
+      live('forms', dialogs(accountField(accounts))),
     ],
   };
 }

@@ -19,7 +19,7 @@ import type { Page } from '../layout.ts';
 import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
 import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { accountField, chosenAccount } from '../shown-accounts.ts';
+import { accountField, chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
 import { capital, count, relativeText } from '../words.ts';
 import { createDialog, editDialog, endpointTable, offText, redeliver } from './endpoint-table.ts';
@@ -37,7 +37,7 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
       live('endpoints', endpointTable(console, query)),
       html`<div class="head"><h2>Events</h2>${segs}</div>`,
       deliveryList(console.service, query, hits),
-      live('forms', [createDialog(accountField(console, query)), editDialog()]),
+      live('forms', [createDialog(accountField(shownAccounts(console, query))), editDialog()]),
     ],
   };
 }

@@ -31,19 +31,16 @@ export async function requestPage(
     return isDropped ? { title: id, content: keptText(service.state) } : undefined;
   }
   const recorded = recorder.find(entry);
-  const { method, path, status } = entry;
+  const { method, path } = entry;
   const listed = findRequests(console, query);
   const isNewer = (one: LogEntry): boolean => numberOf(one.id) > numberOf(id);
   const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const hasKey = recorded?.headers.has('idempotency-key');
-  // The same key would be refused again.
-  const [again, anew] = status === 409 ? ['', 'primary'] : ['primary', ''];
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
-  const withNewKey = hasKey ? resendForm('Send with a new key', { id, key: 'new' }, anew) : '';
-  const repeats = [copy, test, withNewKey, resendForm('Send again', { id }, again)];
+  const anew = recorded?.headers.has('idempotency-key') && resendForm('Send with a new key', { id, key: 'new' });
+  const repeats = [copy, test, anew || '', resendForm('Send again', { id })];
   const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
@@ -60,8 +57,8 @@ const NOT_KEPT = emptyState(
   'Headers and bodies are kept for the newest requests, up to 16 MiB, since the console was first opened or a state was loaded.',
 );
 
-const resendForm = (submit: string, values: Readonly<Record<string, string>>, style = ''): Html =>
-  actionForm('POST /api/requests/resend', submit, { values, style });
+const resendForm = (submit: string, values: Readonly<Record<string, string>>): Html =>
+  actionForm('POST /api/requests/resend', submit, { values });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
   const { account, bucket, method, path, fault } = entry;

@@ -32,7 +32,7 @@ const STATE =
   'The file contains accounts, tokens, build budgets, resources, jobs, deliveries, the list of requests and the time.';
 
 const resetText = (began: Html): Html =>
-  html`A reset restores the state of ${began}. The time, the rates and the fault rules stay as they are.`;
+  html`A reset restores the state of ${began}. The time, the rates, and the fault rules that can still apply stay as they are.`;
 
 const dialogs = (steps: number, began: Html): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
@@ -40,7 +40,7 @@ const dialogs = (steps: number, began: Html): readonly Html[] => [
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
-    lead: 'The file replaces all that a state contains. All logins end, and the recording restarts. The clock moves forward to the time of the state, never back. Rates and fault rules stay as they are.',
+    lead: 'The file replaces all that a state contains. All logins end, and the recording restarts. The clock moves forward to the time of the state, never back. Rates, and fault rules that can still apply, stay as they are. What happened before is then shown only in Requests and Deliveries.',
     fields: html`<label>File <input type="file" accept=".json,application/json" required>
 <small>Written by Save the state, by --state, or by sandbox.save()</small></label>`,
     style: 'danger primary',
