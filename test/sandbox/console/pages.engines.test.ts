@@ -47,9 +47,9 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     const { id } = await client.cohorts.create({ name: 'Customers' });
     await tab.goto(`${origin}/jobs`);
     await tab.click(`[aria-label="End cohort ${id}"]`);
-    await fill(tab, '#end [name=reason]', 'No rows');
-    await tab.click('#end button:not([type])');
-    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 104, 'No rows')`);
+    await fill(tab, '#end-cohort [name=reason]', 'No rows');
+    await tab.click('#end-cohort button:not([type])');
+    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 4, 'No rows')`);
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     await sees(tab, 'No job is running');
 
