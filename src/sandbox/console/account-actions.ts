@@ -20,7 +20,6 @@ function nameOf({ state }: Service, id: unknown): string {
   return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);
 }
 
-/** Returns the number of events that failed to reach an endpoint. */
 const failedOf = (service: Service, id: unknown): number =>
   groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group)).length;
 

@@ -124,11 +124,9 @@ const number = (events: readonly HappenedAt[], ...results: readonly Result[]): n
   events.filter(({ result }) => results.includes(result)).length;
 
 export function totalsOf(events: readonly HappenedAt[]) {
-  const [completed, needsInfo, failed] = [
-    number(events, 'completed'),
-    number(events, 'needsInfo'),
-    number(events, 'failed'),
-  ];
+  const completed = number(events, 'completed');
+  const needsInfo = number(events, 'needsInfo');
+  const failed = number(events, 'failed');
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number(events, 'succeeded'), failed: number(events, 'refused', 'exhausted') },

@@ -174,6 +174,8 @@ const withinBounds = (handled: HandledRequest): KeptRequest =>
 const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {
-  const lines = [...headers, ...(responseHeaders ?? [])].flat().join('');
-  return OVERHEAD + url.length + (body?.length ?? 0) + response.length + lines.length;
+  let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
+  for (const [name, value] of headers) size += name.length + value.length;
+  for (const [name, value] of responseHeaders ?? []) size += name.length + value.length;
+  return size;
 }

@@ -30,9 +30,6 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   (same ?? part).focus({ preventScroll: !same });
 }
 
-/** Milliseconds until the script tries again to update a part with a pressed button, as after a tap. */
-const PRESSED_MS = 300;
-
 function show(fresh: Document): void {
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const other = fresh.getElementById(part.id);
@@ -40,7 +37,8 @@ function show(fresh: Document): void {
     const isList = part.dataset.live === 'list';
     const isHeld = isBusy(part) || (isList && find('a:focus', part) !== null);
     if (!isHeld && other.innerHTML !== part.innerHTML) replace(part, other);
-    if (find(':active', part)) setTimeout(update, PRESSED_MS);
+    // After a tap, the button stays pressed for a moment: update its part soon.
+    if (find(':active', part)) setTimeout(update, 300);
   }
 }
 

@@ -32,13 +32,15 @@ const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}')
 /** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
   const groups: RequestGroup[] = [];
+  let latestKind: string | undefined;
   for (const entry of list) {
     const latest = groups.at(-1);
     const kind = repeatedKind(console, entry);
-    if (latest && kind !== undefined && kind === repeatedKind(console, latest.first)) {
+    if (latest && kind !== undefined && kind === latestKind) {
       latest.times++;
       latest.first = entry;
     } else groups.push(alone(entry));
+    latestKind = kind;
   }
   return groups;
 }
@@ -47,9 +49,10 @@ function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): Reque
 function repeatedKind(console: ConsoleContext, entry: LogEntry): string | undefined {
   const { method, status, account, fault, why } = entry;
   const isRepeatable = fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
-  const target = isRepeatable ? targetIn(console, entry) : '';
-  const what = why === undefined ? target : withoutIds(`${target} ${why}`);
-  return isRepeatable ? `${method} ${status} ${account} ${what}` : undefined;
+  if (!isRepeatable) return undefined;
+  // Compare complete URLs: redacting the URLs of all requests would take most of the time of the page.
+  const target = console.recorder.find(entry)?.url ?? entry.path;
+  return `${method} ${status} ${account} ${why === undefined ? target : withoutIds(`${target} ${why}`)}`;
 }
 
 function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
