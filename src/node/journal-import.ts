@@ -16,8 +16,8 @@ export interface ImportSource {
 }
 
 /**
- * Identifies the content of a file. Does not read the file if its size and time equal those of the `earlier` import, or
- * if the file of the `earlier` import was removed.
+ * Identifies the content of a file. Does not read the file if its size and time equal the values of the `earlier`
+ * import, or if the file of the `earlier` import was removed.
  *
  * @throws {FileError} `file-unreadable` if the file cannot be read; `file-changed` if the file changes while the
  * journal reads it.

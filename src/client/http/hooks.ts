@@ -88,7 +88,7 @@ export interface WaitingEvent extends RequestEvent {
 
 /**
  * The end of a call, as hooks see it. Each call ends exactly once. `attempt` is the number of requests sent. A download
- * ends when its stream has been read to the end or cancelled.
+ * ends when the program has read its stream to the end or cancelled the stream.
  */
 export interface EndEvent extends RequestEvent {
   /** `aborted`: the caller's signal aborted the call, or the stream of a download was cancelled. */
@@ -138,8 +138,8 @@ export interface CallHooks {
    */
   readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
   /**
-   * Called once at the end of each call. A call succeeds when its response has been read, even if the data differ from
-   * the documented fields.
+   * Called once at the end of each call. A call succeeds when the client has read its response, even if the data differ
+   * from the documented fields.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;
   /** Called with the build budget of each usage report that the client reads. */

@@ -13,7 +13,7 @@ import type { ByteReader } from './upload-source.ts';
 export interface DownloadPlan {
   readonly transport: Transport;
   readonly url: URL;
-  /** Requests a new link from the service. A link may expire before its file has been read. */
+  /** Requests a new link from the service. A link may expire before the client has read its file. */
   readonly renew: (signal: AbortSignal) => Promise<URL>;
   readonly options: TransferOptions & Pick<RequestOptions, 'token'>;
   /** `loaded` and `total` are bytes. `total` is `undefined` while the length is unknown. */

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { AuthorizationRequest } from './authorization.ts';
 
-/** Styles like those of the console, whose stylesheet these pages do not load. */
+/** Styles in the design of the console, whose stylesheet these pages do not load. */
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; color: light-dark(#15191f, #e8ebf0); background: light-dark(#f6f7f9, #0b0d11); }
   body { display: grid; min-height: 100dvh; margin: 0; place-items: center; }

@@ -39,8 +39,8 @@ export async function requestPage(
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
-  const anew = recorded?.headers.has('idempotency-key') && resendForm('Send with a new key', { id, key: 'new' });
-  const repeats = [copy, test, anew || '', resendForm('Send again', { id })];
+  const withNewKey = recorded?.headers.has('idempotency-key') && resendForm('Send with a new key', { id, key: 'new' });
+  const repeats = [copy, test, withNewKey || '', resendForm('Send again', { id })];
   const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
