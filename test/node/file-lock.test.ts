@@ -283,6 +283,7 @@ describe('the wait for a file lock', () => {
   it('ends after its maximum with an error, whose advice works', async () => {
     const { path, otherName, time } = await startFile();
     const held = hold(otherName, 130_000);
+    await time.untilTrue(() => existsSync(`${path}.lock`));
     const error = await time.until(failureOf(withFileLock(path, async () => {})));
     expect(error).toMatchObject({ name: 'FileError', code: 'file-unwritable', path: expect.stringMatching(/\.lock$/) });
     expect(String(error)).toMatch(
