@@ -1,4 +1,4 @@
-import type { HandledRequest } from '../service.ts';
+import type { KeptRequest } from './recorder.ts';
 import { isSecret, redactText } from './redact-request.ts';
 import { type Concealer, readRequest } from './request-source.ts';
 
@@ -35,7 +35,7 @@ const inShell = (text: string): string =>
  * Returns the curl command that sends a request again. Credentials become environment variables. curl reads files
  * from the folder in which it runs.
  */
-export async function curlOf(request: HandledRequest): Promise<string> {
+export async function curlOf(request: KeptRequest): Promise<string> {
   const { url, headers, body } = readRequest(request, VARIABLES);
   const { method } = request.entry;
   const form = await formOf(request);
@@ -55,8 +55,8 @@ export async function curlOf(request: HandledRequest): Promise<string> {
   return parts.join(' \\\n  ');
 }
 
-async function formOf({ body, headers }: HandledRequest): Promise<FormData | undefined> {
-  const type = headers.get('content-type') ?? '';
+async function formOf({ body, headers }: KeptRequest): Promise<FormData | undefined> {
+  const type = new Headers(headers).get('content-type') ?? '';
   if (!body || !type.startsWith('multipart/form-data')) return undefined;
   return new Response(body, { headers: { 'content-type': type } }).formData().catch(() => undefined);
 }

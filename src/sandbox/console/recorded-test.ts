@@ -1,6 +1,5 @@
 import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
 import { base64Of, decode, readRequest } from './request-source.ts';
@@ -167,14 +166,14 @@ class StepWriter {
 }
 
 /** Returns whether the client disconnected before the service acted. */
-const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
+const isAbandoned = ({ isDisconnected, entry }: KeptRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
 /** The client of the test stays connected, even if the recorded client disconnected. */
-const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
+const repeatedStatus = ({ isDisconnected, entry }: KeptRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 
-const fileSource = ({ size, lines }: NonNullable<HandledRequest['file']>): object =>
+const fileSource = ({ size, lines }: NonNullable<KeptRequest['file']>): object =>
   expression(`file(${size}, ${Math.min(size, lines)})`);
 
 const bodySource = (body: string | Uint8Array = ''): string | object =>
@@ -183,7 +182,7 @@ const bodySource = (body: string | Uint8Array = ''): string | object =>
     : expression(`Uint8Array.from(atob('${base64Of(body)}'), (character) => character.charCodeAt(0))`);
 
 /** The consent form of a logged-in session, whose cookie is valid only in that session. */
-function consentSource({ entry, url, body }: HandledRequest): string | undefined {
+function consentSource({ entry, url, body }: KeptRequest): string | undefined {
   const isConsent = entry.path === '/oauth/authorize' && entry.status === 303 && body;
   if (!isConsent || entry.account === undefined || !decode(body)?.includes('decision=allow')) return undefined;
   return `  sandbox.oauth.consent(sandbox.accounts.get(${literal(entry.account)}), ${literal(url)});\n`;

@@ -7,9 +7,14 @@ import type { SandboxLimits } from '../service-limits.ts';
 import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
-export interface KeptRequest extends HandledRequest {
+/** Names and values of headers: they need half as much memory as a `Headers` object. */
+type HeaderEntries = [name: string, value: string][];
+
+export interface KeptRequest extends Omit<HandledRequest, 'headers' | 'responseHeaders'> {
+  readonly headers: HeaderEntries;
+  readonly responseHeaders: HeaderEntries | undefined;
   /** `true` if the body was too long, or if the recorder has dropped the body of a read. */
-  readonly isBodyDropped?: boolean;
+  readonly isBodyDropped: boolean;
 }
 
 /** A request or a call of a method of the sandbox, with the number of its start and, for a request, of its end. */
@@ -126,7 +131,7 @@ export class Recorder {
 
   #addRequest(handled: HandledRequest): void {
     const { entry, isRoot, started } = handled;
-    const request = withinBounds(handled);
+    const request = keep(handled);
     const bytes = sizeOf(request);
     this.#requests.delete(entry.id);
     this.#requests.set(entry.id, request);
@@ -167,13 +172,21 @@ export class Recorder {
   }
 }
 
-const withinBounds = (handled: HandledRequest): KeptRequest =>
-  handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
+function keep({ body, headers, responseHeaders, ...handled }: HandledRequest): KeptRequest {
+  const isBodyDropped = body !== undefined && body.length > MAX_KEPT_BODY;
+  return {
+    ...handled,
+    headers: [...headers],
+    responseHeaders: responseHeaders && [...responseHeaders],
+    body: isBodyDropped ? undefined : body,
+    isBodyDropped,
+  };
+}
 
 /** Approximate size in bytes of a request without its texts. */
 const OVERHEAD = 1_000;
 
-function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {
+function sizeOf({ url, headers, responseHeaders, body, response = '' }: KeptRequest): number {
   let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
   for (const [name, value] of headers) size += name.length + value.length;
   for (const [name, value] of responseHeaders ?? []) size += name.length + value.length;

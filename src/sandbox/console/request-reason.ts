@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { advanceBy } from './forms.ts';
@@ -7,6 +6,7 @@ import { parsed } from './highlight.ts';
 import { badge, type Content, type Html, httpBadge, linkButton, note, timeElement } from './html.ts';
 import { numberOf } from './lists.ts';
 import { findResource } from './objects.ts';
+import type { KeptRequest } from './recorder.ts';
 import { namedBy } from './request-search.ts';
 import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
@@ -43,12 +43,12 @@ export function reasonLine(entry: LogEntry): Content {
 /** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
 export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
-  const recorded: HandledRequest | undefined = console.recorder.find(entry);
+  const recorded: KeptRequest | undefined = console.recorder.find(entry);
   const now = console.service.clock.now();
   const gets = clientGets(console, entry);
   if (status === 0) return withoutResponse(console, entry, gets);
   if (fault?.includes('status')) {
-    const retryAfter = recorded?.responseHeaders?.get('retry-after');
+    const retryAfter = new Headers(recorded?.responseHeaders).get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
     const details = [html`The service did nothing. ${gets}`];
     return note(status >= 500 ? 'bad' : 'warn', title, { details });
@@ -60,7 +60,7 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   return note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
 }
 
-function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
+function acceptedText({ replayed, served, status }: LogEntry, recorded: KeptRequest | undefined): string {
   if (replayed)
     return 'the service sent the stored response for this idempotency key again, and created nothing twice.';
   if (recorded?.response === undefined) return `the service responded with ${served ?? status}.`;
@@ -69,23 +69,21 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
 }
 
 function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content): Html {
-  const { fault, served } = entry;
+  const { fault, served, idempotencyKey } = entry;
   const acted =
     served === undefined
       ? 'before the service processed the request'
       : `after the service had processed the request (status ${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client disconnected';
-  const hasKey = console.recorder.find(entry)?.headers.has('idempotency-key');
-  const then = isCreate(entry) && !repeatOf(console, entry) ? afterCreate(served, hasKey) : '';
+  const then = isCreate(entry) && !repeatOf(console, entry) ? afterCreate(served, idempotencyKey) : '';
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
 
 /** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
-function afterCreate(served: number | undefined, hasKey: boolean | undefined): string {
+function afterCreate(served: number | undefined, idempotencyKey: string | undefined): string {
   if (served === undefined) return ' Nothing was created.';
   if (served >= 400) return ' The service had refused the request, and created nothing.';
-  if (hasKey === undefined) return '';
-  return hasKey
+  return idempotencyKey !== undefined
     ? ' Repeat the request with the same idempotency key and body: the response contains the created resource.'
     : ' The request had no idempotency key, so repeating the request creates another resource.';
 }

@@ -1,5 +1,5 @@
 import { operations } from '../../spec/operations.ts';
-import type { HandledRequest } from '../service.ts';
+import type { KeptRequest } from './recorder.ts';
 
 /** Replaces the credentials of a request that is written as source code. */
 export interface Concealer {
@@ -16,9 +16,9 @@ const LEFT_OUT =
   /^(?:host|connection|content-length|user-agent|accept-(?:encoding|language)|transfer-encoding|origin|referer|x-forwarded-for|cookie|sec-.*)$/;
 
 /** Returns the parts of a request that are needed to send it again, without credentials. Leaves binary bodies unchanged. */
-export function readRequest({ url, headers, body }: HandledRequest, by: Concealer) {
+export function readRequest({ url, headers, body }: KeptRequest, by: Concealer) {
   const { origin, pathname, search } = new URL(url);
-  const shown = [...headers].flatMap(([name, value]) => {
+  const shown = headers.flatMap(([name, value]) => {
     const header = LEFT_OUT.test(name) ? undefined : by.header(name, value);
     return header === undefined ? [] : [[name, header] as const];
   });

@@ -30,7 +30,7 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   const { method } = entry;
   if (!isComplete(recorded)) throw new FieldError(`${BODY_NOT_KEPT}.`);
   if (FORBIDDEN_METHODS.includes(method)) throw new FieldError(`${method} cannot be sent from here.`);
-  const headers = new Headers([...recorded.headers].filter(([name]) => !OF_CONNECTION.test(name)));
+  const headers = new Headers(recorded.headers.filter(([name]) => !OF_CONNECTION.test(name)));
   headers.set('x-forwarded-for', address);
   if (withNewKey) headers.set('idempotency-key', crypto.randomUUID());
   const hasBody = body && method !== 'GET' && method !== 'HEAD';

@@ -7,7 +7,7 @@ import type { LogEntry } from '../state.ts';
 import { bearerToken, type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, JsonSizeError, NestingError, parseJson, readUnreadBody } from './request-body.ts';
-import { invalid } from './responses.ts';
+import { invalid, textOf } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -65,7 +65,7 @@ const logRequests =
       const isError = response !== undefined && response.status >= 400;
       const isJson = response?.headers.get('content-type') === 'application/json';
       const isObserved = service.observers.size > 0;
-      const text = isError || (isObserved && isJson) ? await response?.clone().text() : undefined;
+      const text = response && (isError || (isObserved && isJson)) ? await textOf(response) : undefined;
       const why = context.get('why') ?? (isError ? describeError(text ?? '') : undefined);
       if (isObserved) await readUnreadBody(context);
       const duration = performance.now() - startedAt;

@@ -1,9 +1,24 @@
+/** Texts of JSON responses, by body, because reading a clone of each response would slow down the sandbox. */
+const texts = new WeakMap<ReadableStream, string>();
+
+/** Returns the text of the body of a response, which remains readable. */
+export async function textOf(response: Response): Promise<string> {
+  return (response.body && texts.get(response.body)) ?? response.clone().text();
+}
+
+function json(body: unknown, status = 200): Response {
+  const text = JSON.stringify(body);
+  const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
+  if (response.body) texts.set(response.body, text);
+  return response;
+}
+
 export function success(data: unknown, message: string): Response {
-  return Response.json({ status: 'success', code: 200, message, data });
+  return json({ status: 'success', code: 200, message, data });
 }
 
 export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
-  return Response.json({ status: 'error', code: status, message, data: [], ...fields }, { status });
+  return json({ status: 'error', code: status, message, data: [], ...fields }, status);
 }
 
 export type FieldErrors = Record<string, string[]>;

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { curlOf } from '../curl-command.ts';
@@ -39,8 +38,8 @@ export async function requestPage(
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
-  const withNewKey = recorded?.headers.has('idempotency-key') && resendForm('Send with a new key', { id, key: 'new' });
-  const repeats = [copy, test, withNewKey || '', resendForm('Send again', { id })];
+  const withNewKey = entry.idempotencyKey ? resendForm('Send with a new key', { id, key: 'new' }) : '';
+  const repeats = [copy, test, withNewKey, resendForm('Send again', { id })];
   const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
@@ -60,7 +59,7 @@ const NOT_KEPT = emptyState(
 const resendForm = (submit: string, values: Readonly<Record<string, string>>): Html =>
   actionForm('POST /api/requests/resend', submit, { values });
 
-function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
+function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
   const { account, bucket, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
   return facts([
@@ -99,13 +98,13 @@ function buildsOf({ budget }: LogEntry): Content {
 }
 
 async function details(recorded: KeptRequest): Promise<Html> {
-  const key = recorded.headers.get('idempotency-key');
+  const key = recorded.entry.idempotencyKey;
   const body = recorded.body && decode(recorded.body);
   return html`<div class="cols half">
 <section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}
 ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
-${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
+${key === undefined ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. Upload the file again.</p>`}`;
 }
 
@@ -121,14 +120,14 @@ async function curlBlock(recorded: KeptRequest): Promise<Html> {
 /** Headers of the connection and of browsers, which do not help to explain a response. */
 const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*|sec-.*)$/;
 
-const headerList = (headers: Headers): Html =>
+const headerList = (headers: KeptRequest['headers']): Html =>
   facts(
-    [...headers]
+    headers
       .filter(([name]) => !INCIDENTAL.test(name))
       .map(([name, value]) => [html`<code>${name}</code>`, html`<code><bdi>${redactHeader(name, value)}</bdi></code>`]),
   );
 
-function responseOf({ entry, response, responseHeaders }: HandledRequest): Html {
+function responseOf({ entry, response, responseHeaders }: KeptRequest): Html {
   if (!responseHeaders) {
     const why = entry.served === undefined ? 'There was none.' : 'It was cut in the middle of its body.';
     return html`<p class="soft">${why}</p>`;
@@ -138,7 +137,7 @@ function responseOf({ entry, response, responseHeaders }: HandledRequest): Html 
   return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', body, response?.length ?? 0)}`;
 }
 
-function bodyBlock(id: string, text: string | undefined, size: number, file?: HandledRequest['file']): Html {
+function bodyBlock(id: string, text: string | undefined, size: number, file?: KeptRequest['file']): Html {
   if (text) return codeBlock(id, `Body, ${count(size)} bytes`, prettyJson(text));
   if (file) return html`<p class="soft">A file of ${count(file.size)} bytes, which is not kept.</p>`;
   const what = size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'No body, or one that is not kept.';
