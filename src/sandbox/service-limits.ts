@@ -32,7 +32,8 @@ export interface SandboxLimits {
   /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 ms */
   readonly deliveryTimeout: number;
   /**
-   * Maximum number of entries in the request log, and in the delivery log. The sandbox drops the oldest entries.
+   * Maximum number of entries in the request log, in the delivery log, and in the console's lists of events and of
+   * jobs with their statuses. The sandbox drops the oldest entries.
    * @default 10_000 entries
    */
   readonly logLength: number;

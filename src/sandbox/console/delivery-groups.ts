@@ -6,7 +6,7 @@ import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { badge, foreign, type Html, httpBadge } from './html.ts';
 import { ownerOf, subjectIdOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
-import { clockText, counted } from './words.ts';
+import { clockText, count, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
@@ -38,6 +38,11 @@ export function groupDeliveries(service: Service, account?: AccountRecord): Deli
   const groups = Map.groupBy(attempts, ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
   return [...groups.values()].flatMap((group) => describe(group, clock.now())).reverse();
 }
+
+export const keptAttempts = ({ webhooks, limits }: Service): string =>
+  webhooks.attempts.length < limits.logLength
+    ? ''
+    : `At most the last ${count(limits.logLength)} delivery attempts are kept.`;
 
 export const deliveryHref = ({ id, endpoint }: DeliveryAttempt['event']): string =>
   `/deliveries?event=${id}&to=${endpoint.id}#detail`;

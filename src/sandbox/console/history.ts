@@ -1,6 +1,6 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
-import type { Endpoint } from '../state.ts';
+import { appendBounded, type Endpoint } from '../state.ts';
 import { type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { type DueTask, describe, describeDelivery } from './due-tasks.ts';
@@ -26,9 +26,6 @@ export interface HappenedAt extends DueTask {
   readonly result: Result;
 }
 
-/** Maximum number of jobs whose statuses are kept, and of events. */
-const MAX_KEPT = 10_000;
-
 /** Records the statuses of jobs and the effects of actions while a console is open. */
 export class History {
   readonly #service: Service;
@@ -37,6 +34,8 @@ export class History {
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
   #count = 0;
+  /** Events of the actions in progress. */
+  readonly #actions = new Set<HappenedAt[]>();
 
   constructor(service: Service) {
     this.#service = service;
@@ -53,11 +52,17 @@ export class History {
     this.#jobs.clear();
     this.#disabled.clear();
     this.#events = [];
+    this.#count = 0;
   }
 
   /** The latest events since the console was opened. */
   get all(): readonly HappenedAt[] {
     return this.#events;
+  }
+
+  /** Number of events since the console was opened, those included that are not kept. */
+  get total(): number {
+    return this.#count;
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -67,14 +72,19 @@ export class History {
 
   /** Does something; returns its result, and what happened meanwhile. */
   async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
-    const seen = new Set(this.#events);
-    const result = await act();
-    return [result, this.#events.filter((event) => !seen.has(event))];
+    const happened: HappenedAt[] = [];
+    this.#actions.add(happened);
+    try {
+      return [await act(), happened];
+    } finally {
+      this.#actions.delete(happened);
+    }
   }
 
-  #add(event: Omit<HappenedAt, 'order'>): void {
-    this.#events.push({ ...event, order: this.#count++ });
-    if (this.#events.length > MAX_KEPT) this.#events.splice(0, MAX_KEPT / 2);
+  #add(details: Omit<HappenedAt, 'order'>): void {
+    const event = { ...details, order: this.#count++ };
+    appendBounded(this.#events, event, this.#service.limits.logLength);
+    for (const happened of this.#actions) happened.push(event);
   }
 
   #addChange(change: JobChange): void {
@@ -82,7 +92,7 @@ export class History {
     const changes = this.#jobs.get(id) ?? [];
     this.#jobs.set(id, [...changes, { ...change, requests: this.#service.state.requestCount }]);
     const [oldest = 0] = this.#jobs.keys();
-    if (this.#jobs.size > MAX_KEPT) this.#jobs.delete(oldest);
+    if (this.#jobs.size > this.#service.limits.logLength) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
     const owner = findResource(this.#service, id)?.account;
     const description = `The job of ${resourceText(this.#service, id) || `${kind} ${id}`}`;

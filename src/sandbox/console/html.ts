@@ -65,6 +65,9 @@ export const note = (
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns the text of an empty list: what is missing, why, and what to do. */
+/** A line of smaller text; nothing without a text. */
+export const hint = (text: string): Html | '' => text && html`<p class="hint">${text}</p>`;
+
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 

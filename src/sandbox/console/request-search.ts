@@ -4,7 +4,7 @@ import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
 import { decode } from './request-source.ts';
 import { chosenAccount } from './shown-accounts.ts';
-import { count, counted } from './words.ts';
+import { counted, keptText } from './words.ts';
 
 /** Ids in a path, and in fields such as `audience_id` of a JSON body. */
 const IN_PATH = /\/(\d+)(?=\/|$)/g;
@@ -29,11 +29,7 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
 }
 
 /** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */
-export function keptText({ log, requestCount }: State): string {
-  if (requestCount === log.length) return '';
-  if (log.length === 0) return 'The earlier requests are not kept.';
-  return `Only the last ${count(log.length)} of ${count(requestCount)} requests are kept.`;
-}
+export const keptRequests = ({ log, requestCount }: State): string => keptText('requests', log.length, requestCount);
 
 export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>
   console.service.state.log.filter((entry) => isAbout(console, entry, id));

@@ -53,6 +53,14 @@ export function relativeText(ms: number): string {
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
+/** Says how many of all requests or events are kept; an empty string if all are kept. */
+export function keptText(things: string, kept: number, total: number): string {
+  if (kept === total) return '';
+  return kept === 0
+    ? `The earlier ${things} are not kept.`
+    : `Only the last ${count(kept)} of ${count(total)} ${things} are kept.`;
+}
+
 /** Returns a time of day with its date, without the year. */
 export const momentText = (time: number): string => `${dateText(time, time)}, ${clockText(time)}`;
 

@@ -686,6 +686,22 @@ describe('the pages', () => {
     expect(textOf(await page('/requests'))).toMatch(/The earlier requests are not kept\..*No requests/s);
   });
 
+  it('an advance reports all events, also those that exceed the log; the pages say how many are kept', async () => {
+    const { sandbox, page, act, createAudience } = await startConsole({ limits: { logLength: 5 } });
+    for (const name of ['First', 'Second']) sandbox.webhooks.create({ name, url: 'https://receiver.example/events' });
+    const id = await createAudience();
+    for (let count = 0; count < 5; count++) await createAudience();
+    const { data } = await act('POST /api/clock/advance', { ms: 3_600_000 });
+    expect(data.notice).toContain('6 jobs ended (6 completed), 12 delivery attempts succeeded');
+    // Each job has a step besides its end.
+    expect(textOf(await page('/clock'))).toContain('Only the last 5 of 24 events are kept.');
+    const kept = 'At most the last 5 delivery attempts are kept.';
+    expect(textOf(await page('/deliveries'))).toContain(kept);
+    expect(textOf(await page(`/resources/${id}`))).toContain(
+      `Only the last 5 of 6 requests are kept. ${kept} The statuses of the job are not kept.`,
+    );
+  });
+
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
     const { api, page, createAudience } = await startConsole({
       limits: { logLength: 1_000, read: { limit: 1e6, interval: 1 } },

@@ -4,12 +4,12 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, input } from '../forms.ts';
 import type { HappenedAt } from '../history.ts';
-import { badge, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, emptyState, foreign, type Html, head, hint, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
-import { clockText, count, dateText, relativeText } from '../words.ts';
+import { clockText, count, dateText, keptText, relativeText } from '../words.ts';
 
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, history } = console;
@@ -28,7 +28,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
 <div data-then="${past}"><div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
-${live('chart', timeChart(events))}
+${live('chart', timeChart(events))}${live('kept', hint(keptText('events', history.all.length, history.total)))}
 ${eventList(events)}</div>`,
   };
 }

@@ -8,13 +8,14 @@ import {
   groupDeliveries,
   hasFailed,
   isDelivered,
+  keptAttempts,
   MAX_ATTEMPTS,
   responseBadge,
   STATES,
 } from '../delivery-groups.ts';
 import { advanceBy, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
-import { badge, emptyState, foreign, type Html, head, linkButton, live, timeElement, timeline } from '../html.ts';
+import { badge, emptyState, foreign, type Html, head, hint, linkButton, live, timeElement, timeline } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
 import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
@@ -36,6 +37,7 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
       head('Deliveries', '', opener('create', 'Create an endpoint…', { style: 'primary' })),
       live('endpoints', endpointTable(console, query)),
       html`<div class="head"><h2>Events</h2>${segs}</div>`,
+      live('kept', hint(keptAttempts(console.service))),
       deliveryList(console.service, query, hits),
       live('forms', [createDialog(accountField(shownAccounts(console, query))), editDialog()]),
     ],

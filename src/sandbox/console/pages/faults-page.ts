@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { type ActiveFault, describeFault } from '../../faults.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, checkbox, formDialog, input, numberInput, opener, select } from '../forms.ts';
-import { emptyState, foreign, type Html, head, linkButton, live } from '../html.ts';
+import { emptyState, foreign, type Html, head, hint, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
@@ -14,7 +14,7 @@ export function faultsPage({ service }: ConsoleContext): Page {
         linkButton('/requests?status=faults', 'Requests with faults'),
         opener('add', 'Add a fault…', { style: 'primary' }),
       ]),
-      html`<p class="hint">A fault rule fails or delays requests. The first rule that matches a request applies to it.</p>`,
+      hint('A fault rule fails or delays requests. The first rule that matches a request applies to it.'),
       live('faults', faultTable(service.faults.all)),
       presets(),
       addDialog(Object.keys(service.operations)),

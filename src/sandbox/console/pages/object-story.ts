@@ -2,13 +2,13 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, deliveryHref, deliverySummary, responseBadge } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, deliverySummary, keptAttempts, responseBadge } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
-import { type Content, foreign, type Happening, type Html, jobBadge, timeElement, timeline } from '../html.ts';
+import { type Content, foreign, type Happening, type Html, hint, jobBadge, timeElement, timeline } from '../html.ts';
 import { numberOf } from '../lists.ts';
 import { reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, statusBadge } from '../request-reason.ts';
-import { keptText } from '../request-search.ts';
+import { keptRequests } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver } from './endpoint-table.ts';
 import { createdText } from './requests-page.ts';
@@ -42,8 +42,14 @@ export function storySection(story: Story): Html {
   const shown = query.has('all') ? chapters : chapters.slice(-MAX_CHAPTERS);
   const earlier = chapters.length - shown.length;
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
-  const kept = keptText(console.service.state);
-  const lead = kept && html`<p class="soft">${kept}</p>`;
+  const kept = [
+    keptRequests(console.service.state),
+    keptAttempts(console.service),
+    resource.status === undefined || console.history.changesOf(id).length > 0
+      ? ''
+      : 'The statuses of the job are not kept.',
+  ];
+  const lead = hint(kept.filter(Boolean).join(' '));
   return html`<h2>What happened</h2>${lead}${more}${timeline(shown, now)}`;
 }
 

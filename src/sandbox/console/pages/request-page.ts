@@ -11,7 +11,7 @@ import { findResource, resourceLink } from '../objects.ts';
 import type { KeptRequest } from '../recorder.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonNote, statusBadge } from '../request-reason.ts';
-import { findRequests, keptText, namedBy } from '../request-search.ts';
+import { findRequests, keptRequests, namedBy } from '../request-search.ts';
 import { decode, operationOf } from '../request-source.ts';
 import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
 import { count, dateText, relativeText } from '../words.ts';
@@ -27,7 +27,7 @@ export async function requestPage(
   const entry = log.find((candidate) => candidate.id === id);
   if (!entry) {
     const isDropped = /^req_[1-9]/.test(id) && numberOf(id) <= service.state.requestCount;
-    return isDropped ? { title: id, content: keptText(service.state) } : undefined;
+    return isDropped ? { title: id, content: keptRequests(service.state) } : undefined;
   }
   const recorded = recorder.find(entry);
   const { method, path } = entry;

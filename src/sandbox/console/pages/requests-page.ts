@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { badge, type Content, emptyState, type Html, head, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, type Html, head, hint, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
-import { findRequests, keptText, unsearchedText } from '../request-search.ts';
+import { findRequests, keptRequests, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -69,10 +69,7 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
-      live(
-        'kept',
-        [keptText(state), unsearched].map((text) => text && html`<p class="hint">${text}</p>`),
-      ),
+      live('kept', [keptRequests(state), unsearched].map(hint)),
       requestList(console, query, hits),
     ],
   };
