@@ -31,20 +31,17 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Correct what the message names, and repeat the command.',
       ],
       [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
-      [EXIT.jobFailed, 'A job failed: its status is 4xx (except for a cancelled lookalike), or 5 for a cohort.'],
+      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort.'],
       [
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
       ],
-      [EXIT.jobCancelled, 'A lookalike was cancelled (status 400).'],
+      [EXIT.jobCancelled, 'A job was cancelled.'],
       [EXIT.waitTimedOut, 'The wait timed out, but the job keeps running. Wait again.'],
-      [
-        EXIT.authentication,
-        'The token is missing, the service refused it, or it belongs to another account or address. Run `aud login`, or pass the right token.',
-      ],
+      [EXIT.authentication, 'The token is missing, or the service refused it. Run `aud login`.'],
       [
         EXIT.refused,
-        'The service refused the request (a 4xx other than 401 and 429), a signature or a journal is invalid, a receiver refused an event, an activation is blocked (`explain`) or not completed, or a profile or a sandbox does not exist. Fix what the error names.',
+        'The service refused the request (403, 404, 409 or 422), a signature is invalid, a receiver refused an event, or an activation is blocked (`explain`). Fix what the error names.',
       ],
       [
         EXIT.limited,
@@ -93,7 +90,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and whether each cohort file is readable and not empty. The service checks each row when it receives the row. If you continue a run, the command checks cohort files and the age of datasets row by row, and refuses only the invalid rows.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and whether each cohort file is readable and not empty. The service checks each row when it receives the row. If you continue a run, the command refuses only the invalid rows.',
       ],
     ],
   },
@@ -117,7 +114,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'create requests',
-        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then cohorts and audiences, each in the order of the rows.',
+        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
       ],
       [
         'a failure',
@@ -146,7 +143,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'failed',
-        'The job ended with status 107 or 4xx (a cohort: 5), or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
+        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
       ],
       [
         'refused',
@@ -154,7 +151,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if a rate limit or the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
+        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',
@@ -167,11 +164,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'columns',
-        'key, state, audience, activation, reason. The reason is the code of the error, or a sentence, for example about a blocked row.',
+        'key, state, audience, activation, reason. The reason is the code of the error, or says why the row is blocked.',
       ],
       [
         '--json',
-        'One line for each change, with its time (`at`), the columns, `cohort`, `files` and `error`. The last line of a key is the result of the row.',
+        'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is the result of the row.',
       ],
       [
         '--status',
