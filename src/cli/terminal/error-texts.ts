@@ -180,7 +180,7 @@ export function messageOf(error: unknown, isRow = false): string {
 
 /** Returns whether an error is about an upload or a download, to which storage responds. */
 const isTransfer = ({ operation }: { readonly operation: string }): boolean =>
-  operation === 'uploads.upload' || operation === 'activations.download';
+  operation === 'uploads.send' || operation === 'activations.download';
 
 const statusOf = ({ status }: { readonly status: { readonly id: number; readonly name: string } }): string =>
   `${status.id} ${status.name}`.trim();

@@ -184,7 +184,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct the problem that the output describes. 2: the same, but the command has sent nothing. 13: another run uses the journal, or the journal was moved or removed.',
+        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct the problem that the output describes. 2: the same, but the command has sent nothing. 13: another run uses the journal, or the journal was edited, replaced, moved or removed.',
       ],
     ],
   },

@@ -201,6 +201,12 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: '403 insufficient_scope. Only tokens of scope "mcp" are accepted here. Sign in with `audience-activation login',
     },
     'another operation': { args: ['budget'], service: responds(403, { message: 'No.' }) },
+    'an upload to storage': {
+      args: ['cohorts', 'import', 'FOLDER/list.csv'],
+      sandbox: { faults: [{ on: 'PUT *', status: 403 }] },
+      prepare: ({ folder }) => writeFile(join(folder, 'list.csv'), 'id\n1\n'),
+      text: 'The slot can no longer be used: reserve another slot and upload again.',
+    },
     'results in storage': {
       args: DOWNLOAD,
       service: hasResultAt(
@@ -466,7 +472,7 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['idle-timeout', 'uploads.upload', 'uploads.upload transferred no byte for 30 s.'],
+    ['idle-timeout', 'uploads.send', 'uploads.send transferred no byte for 30 s.'],
     ['sign-in-timeout', 'signInWithBrowser', 'Nobody has signed in within five minutes.'],
   ] as const)('%s', (code, operation, text) => {
     const message = messageOf(new TimeoutError('`timeout`', { code, operation, attempts: 1 }));
