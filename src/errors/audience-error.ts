@@ -60,7 +60,7 @@ export class AudienceError extends Error {
   declare readonly created?: Created;
   /** State of the slot of a failed upload. */
   declare readonly slot?: SlotState;
-  /** The uploaded file, set when an import fails after the upload. A create request can still claim the file. */
+  /** The uploaded file, set when an import fails after the upload and a create request can still claim the file. */
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {

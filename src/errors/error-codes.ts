@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   'callback-failed': 'A limiter, an override or a `fetch` function that you passed threw an error.',
   /** `ConnectionError`. `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
-  /** `TimeoutError`, once the retries are used up. */
+  /** `TimeoutError`, after the retries that the operation allows. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   /** `TimeoutError` of an upload or a download. */
   'idle-timeout': 'A transfer to or from storage transferred no byte within `idleTimeout`.',
@@ -34,9 +34,9 @@ export const ERROR_CODES = {
   conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
   /** `RateLimitError`. `bucket` is the exceeded rate bucket. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
-  /** `BuildBudgetError`. Nothing was created. */
+  /** `BuildBudgetError`. `outcome` says whether an earlier attempt may have created the resource. */
   'build-budget-exhausted': '429: the build budget of the organization is used up until `retryAt`.',
-  /** `ServerError`, once the retries are used up. */
+  /** `ServerError`, after the retries that the operation allows. */
   'server-error': '5xx: the service failed.',
   /** `ResponseError`. Its `body` contains the beginning of the response. */
   'not-an-envelope':

@@ -28,8 +28,7 @@ export function filePath(path: unknown, caller: string): string {
 /**
  * Returns the state of a file to read.
  *
- * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, and nothing could end
- * this wait.
+ * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, which may never open it.
  */
 export async function statRegular(path: string): Promise<Stats> {
   const stats = await stat(path);

@@ -46,8 +46,8 @@ return 1`,
  * the key has a hash tag (`{…}`). The holder renews the lock, which expires after `lease` if the process was killed. If
  * Redis loses the token, the client issues a new token. If Redis loses an OAuth grant, the user must sign in again.
  *
- * While Redis fails, the store retries loading and saving for ten seconds. It waits up to two minutes for a lock that
- * another process holds. Then its methods reject with an {@link AudienceError} with the code `token-unavailable`, which
+ * While Redis fails, the store retries each command for ten seconds. It waits up to two minutes for a lock that another
+ * process holds. Then its methods reject with an {@link AudienceError} with the code `token-unavailable`, which
  * contains no token.
  *
  * @throws {ConfigurationError} for an invalid option.

@@ -13,7 +13,7 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** Milliseconds before the expiry of a stored token at which the client renews it. */
+/** Maximum time before its expiry at which the client renews a stored token, in milliseconds. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
 /** Milliseconds to wait after a failed early renewal. */

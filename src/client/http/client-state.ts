@@ -55,7 +55,8 @@ export class ClientState implements ScopeOwner {
   }
 
   /**
-   * Ends every call and wait in progress, and makes later calls fail immediately. Resolves when the calls have ended.
+   * Ends every call, transfer and wait in progress, and makes later calls fail immediately. Resolves when the calls
+   * have ended.
    */
   close(): Promise<void> {
     const advice = 'Create a new client, or close the client later.';

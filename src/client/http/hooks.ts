@@ -41,12 +41,13 @@ export interface RequestEvent {
   readonly idempotencyKey?: string;
 }
 
-/** A complete response, as hooks see it. */
+/** A response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. */
   readonly status: number;
   /**
-   * Milliseconds from sending until the entire response has arrived. For a download, until the headers have arrived.
+   * Milliseconds from sending until the entire response has arrived. For a download, and for a 2xx response of
+   * `connectMcp`, until the headers have arrived.
    */
   readonly duration: number;
   /** Value of the response header that `requestIdHeader` names, if the response has this header. */
@@ -80,7 +81,7 @@ export interface WaitingEvent extends RequestEvent {
    * - `conflict`: a create request with the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
-  /** Expected end of the wait, if known. For `conflict`, the latest possible end. */
+  /** Time at which the call is expected to continue, if known. For `conflict`, the latest possible time. */
   readonly until?: Date;
   /** The log line: what the call waits for, and until when. */
   readonly message: string;
@@ -112,16 +113,15 @@ export interface CallHooks {
   /** Called before the client sends an attempt, once the attempt has a permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /**
-   * Called with each complete response, including responses with an error status. Not called for an attempt without a
-   * response.
+   * Called with each response, including responses with an error status. Not called for an attempt without a response.
    */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
-  /** Called before the wait that precedes a retry. */
+  /** Called before the delay that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Called once when a call has waited for five seconds: for a token, a permit, the build budget, the next attempt, or
-   * the response to a create request in flight. The client also logs the message at level `info`, once for calls that
-   * wait together.
+   * Called when a call has been waiting for five seconds for a token, a permit, the build budget, the next attempt, or
+   * the response to a create request in flight. A call may wait, and report this, several times. The client also logs
+   * the message at level `info`, once for calls that wait together.
    *
    * @example
    * // "audiences.create is waiting: the `write` limit, 30 requests per minute, …"

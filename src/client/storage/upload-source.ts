@@ -27,7 +27,7 @@ export interface ByteReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Data to upload. A stream needs the `size` option and can be sent only once. */
+/** Data to upload. A stream can be sent only once, and usually needs the `size` option. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
