@@ -105,7 +105,10 @@ export interface ClientOptions extends TunableOptions {
   readonly baseUrl?: string | undefined;
   /** Allows `http:` URLs other than loopback. Others on the network can then read the token. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** The bearer token, or its source. @default the environment variable AUDIENCE_TOKEN */
+  /**
+   * The bearer token, or its source.
+   * @default the environment variable AUDIENCE_TOKEN, unless AUDIENCE_BASE_URL is on another origin than `baseUrl`
+   */
   readonly token?: TokenInput | undefined;
   /** Email and password, instead of `token`. Equivalent to `token: loginToken(credentials)`. */
   readonly credentials?: Credentials | undefined;

@@ -74,7 +74,7 @@ export class AuthenticationError extends ApiError {
   }
 }
 
-/** 403: the token does not permit the request. */
+/** 403: the token does not permit the request, or storage refused the URL, for example because it has expired. */
 export class PermissionError extends ApiError {
   static override readonly className: string = 'PermissionError';
   declare static readonly isInstance: (value: unknown) => value is PermissionError;

@@ -42,7 +42,7 @@ export class ResponseError extends AudienceError {
     | 'response-too-large'
     | 'callback-failed';
   /**
-   * HTTP status of the response. 4xx if a proxy responded with HTML or XML. 0 for a redirect from storage or in
+   * HTTP status of the response: 4xx only if a proxy responded with HTML or XML, 0 for a redirect from storage or in
    * browsers.
    */
   declare readonly status: number;

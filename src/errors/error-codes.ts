@@ -63,7 +63,7 @@ export const ERROR_CODES = {
   'file-changed': 'A file changed after it was opened for the upload.',
   /** `FileError` of the upload of a stream. */
   'size-mismatch': 'A stream had more or fewer bytes than its `size`.',
-  /** `FileError` of a download, or of a token file. */
+  /** `FileError` of a download, a token file or a journal. */
   'disk-full': 'The disk is full.',
   /** `FileError`. `path` is the path of the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',

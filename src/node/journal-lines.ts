@@ -18,7 +18,7 @@ export interface JournalEntry {
   readonly done?: JsonObject;
   /** How often `forget` was called for the key. */
   readonly forgotten: number;
-  /** Name of the namespace, such as `audiences`. Not set if unknown, for example in journals of version 0.3. */
+  /** Name of the namespace, such as `audiences`. Not set if it is unknown, for example in journals of version 0.3. */
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;

@@ -57,6 +57,7 @@ export interface Journal extends AsyncDisposable {
    * `account-changed` if an earlier create request was sent with another token, and nothing shows that it belongs to
    * this account; `journal-locked` if the file was edited, replaced, moved or removed, or its lock was lost. Also the
    * errors of the namespace's `create`.
+   * @throws {FileError} if the journal cannot be written.
    */
   create<Body>(
     namespace: JournalNamespace<Body>,

@@ -4,11 +4,11 @@ import type { Fetch } from './send.ts';
 
 /** What an `around` hook adds to the requests of a call. */
 export interface CallAdditions {
-  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
+  /** Headers, such as `traceparent`. Uploads, downloads and `connectMcp` ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Wraps `fetch`: receives a `fetch` function, and returns the function to call instead. Called synchronously for each
-   * request, starting with the innermost `around`. If the returned function rejects, the request counts as not sent
+   * request, starting with the outermost `around`. If the returned function rejects, the request counts as not sent
    * only if the received function could not connect. Uploads in browsers ignore `wrapFetch`, because they use
    * `XMLHttpRequest`, unless you pass your own `fetch` or the code runs in a service worker.
    */

@@ -19,7 +19,7 @@ export interface WaitingCall {
 /** Time after which a call reports what it waits for, in milliseconds. */
 const REPORT_AFTER_MS = 5_000;
 
-/** The time during which a call waits before its next request. Reported once, after five seconds. */
+/** The time during which a call waits before its next request. The call reports it once, after five seconds. */
 export class Waiting {
   readonly reason: WaitingReason;
   /** Returns the expected number of milliseconds until the call continues. Not set if this number is unknown. */
