@@ -31,9 +31,9 @@ const RETRY_AFTER_MS = 2_000;
  *
  * Background permits use half of the limit, evenly spaced, so that polls leave the other half for the user's calls. A
  * process that must wait for a background permit receives a number in a queue, and passes this number when it asks
- * again. The first process in the queue is due one spacing after the latest background permit, the second after two. So
- * the processes take turns, and do not wait for a process that has ended. If foreground requests have used up the limit
- * so that the queue has stopped, they leave one permit for each process in the queue.
+ * again. The first process in the queue is due one spacing after the latest background permit, the second two spacings
+ * after it. So the processes take turns, and do not wait for a process that has ended. If foreground requests have used
+ * up the limit so that the queue has stopped, they leave one permit for each process in the queue.
  *
  * The sorted set also contains the end of a pause, the time of the latest background permit and all numbers. Their
  * scores are negative, so that the script does not remove them with old permits.

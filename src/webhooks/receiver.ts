@@ -132,7 +132,7 @@ class Receiver implements WebhookReceiver {
 
   constructor(options: ReceiverOptions) {
     checkReceiverOptions(options);
-    // So that `createServer(receiver.handle)` logs what to use instead.
+    // Bind `handle`, so that `createServer(receiver.handle)` logs what to use instead.
     this.handle = this.handle.bind(this);
     this.#options = options;
     const logger = options.logger ?? console;

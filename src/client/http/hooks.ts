@@ -57,8 +57,8 @@ export interface ResponseEvent extends RequestEvent {
 /** A retry that the client is about to make, as hooks see it. */
 export interface RetryEvent extends RequestEvent {
   /**
-   * Why the client retries: a transient error, an identical create request in progress (409), a rejected token (401),
-   * or a used-up build budget (429).
+   * Why the client retries: a transient error, a create request that may be in flight (409), a rejected token (401), or
+   * a used-up build budget (429).
    */
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
   /** Error of the last attempt. */
