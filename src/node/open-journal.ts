@@ -87,7 +87,7 @@ export async function openJournal(
  * @throws {FileError} `file-unreadable` if the file does not exist or cannot be read.
  *
  * @example
- * for (const [key, { id, kind, at, done }] of await readJournal('regions-2026-11-24.journal')) console.log(key, id ?? at);
+ * for (const [key, { id, at }] of await readJournal('regions-2026-11-24.journal')) console.log(key, id ?? at);
  */
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
