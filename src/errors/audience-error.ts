@@ -48,7 +48,7 @@ export class AudienceError extends Error {
   static readonly className: string = 'AudienceError';
   /** One of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** What to do. `message` says what happened; `String(error)` and `stack` contain both. */
+  /** What to do. `message` says what happened; `String(error)` and, in V8, `stack` contain both. */
   declare readonly advice?: string;
   /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;

@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
   /** `ResponseError`. Request less data, or raise `maxResponseBytes`. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
-  /** `ResponseError`. Set `baseUrl` to the service's own address. */
+  /** `ResponseError`. If the service redirected the request, set `baseUrl` to its own address. */
   'redirect-refused': 'The service, storage or a proxy returned a redirect that the client does not follow.',
   /** `JobFailedError`. `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',

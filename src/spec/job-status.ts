@@ -69,7 +69,7 @@ export interface StatusFields {
  * @param kind Kind of the job, such as `audience`.
  * @param resource Audience, estimate, activation or cohort, as read or received with a webhook event.
  * @param statuses Maps additional status ids to states, like the `statuses` of a contract.
- * @throws {TypeError} if `kind` is not a `JobKind`, or the resource has no `status.id`.
+ * @throws {TypeError} if `kind` is not a `JobKind`, or the resource has no numeric `status.id`.
  * @example
  * const audience = await client.audiences.get(42);
  * console.log(jobState('audience', audience)); // completed

@@ -115,7 +115,7 @@ export function storedTokenSource(
   };
 }
 
-/** Latest login token of this process, by service and account. After the warning for an account, an empty string. */
+/** Latest login token of this process, by service and account, or an empty string after the warning for the account. */
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =
