@@ -88,7 +88,7 @@ export async function replaceFile<T>(
 /** Maximum number of symbolic links to follow, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Follows the symbolic links of a path, and returns the path of their target, which may not exist. */
+/** Follows the symbolic links of a path, and returns the path of their target, which might not exist. */
 export async function resolveLinks(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);

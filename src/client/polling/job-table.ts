@@ -122,7 +122,7 @@ export class JobTable<T extends JobResource> {
     const page = this.#pages?.plan(job, period);
     if (!page) return [own];
     // The page suffices, unless a wait has requested the resource. A search suffices only until the first state,
-    // because the search may not find the job.
+    // because the search might not find the job.
     const isSufficient = job.page ? !own.isRequested : !job.last;
     return isSufficient ? [page] : [page, own];
   }

@@ -159,7 +159,7 @@ export class RateLimitBucket {
     });
   }
 
-  /** Pauses the bucket for `ms` milliseconds. Immediately rejects requests that may not wait that long. */
+  /** Pauses the bucket for `ms` milliseconds. Immediately rejects requests that must not wait that long. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);

@@ -34,7 +34,7 @@ export const isStream = (data: UploadData): data is ByteStream => 'getReader' in
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
 /**
- * Returns whether data are a `Uint8Array`, also from another realm. The `length` of other views may not be in bytes.
+ * Returns whether data are a `Uint8Array`, also from another realm. The `length` of other views might not be in bytes.
  */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
