@@ -13,7 +13,10 @@ export interface RedisTokenStoreOptions {
    * user).
    */
   readonly key: string;
-  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 ms */
+  /**
+   * Milliseconds until the lock of a process that was killed or suspended expires: an integer from 100 to 3600000.
+   * @default 10000 ms
+   */
   readonly lease?: number | undefined;
 }
 

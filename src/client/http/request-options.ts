@@ -40,7 +40,8 @@ export interface RequestOptions {
 /** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Idempotency key of the create request. For 24 hours, the service executes requests with the same key only once.
+   * Idempotency key of the create request: 1 to 255 ASCII characters. For 24 hours, the service executes requests with
+   * the same key only once.
    * @default a random UUID
    */
   readonly idempotencyKey?: string | undefined;
