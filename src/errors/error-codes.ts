@@ -10,7 +10,7 @@ export const ERROR_CODES = {
   'callback-failed': 'A limiter, an override or a `fetch` function that you passed threw an error.',
   /** `ConnectionError`. `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
-  /** `TimeoutError`, after the retries that the operation allows. */
+  /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   /** `TimeoutError` of an upload or a download. */
   'idle-timeout': 'A transfer to or from storage transferred no byte within `idleTimeout`.',
@@ -63,7 +63,7 @@ export const ERROR_CODES = {
   'file-changed': 'A file changed after it was opened for the upload.',
   /** `FileError` of the upload of a stream. */
   'size-mismatch': 'A stream had more or fewer bytes than its `size`.',
-  /** `FileError` of a download, a token file or a journal. */
+  /** `FileError` of a download, or of a token file. */
   'disk-full': 'The disk is full.',
   /** `FileError`. `path` is the path of the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
