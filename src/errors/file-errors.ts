@@ -13,7 +13,10 @@ export class FileError extends AudienceError {
   }
 }
 
-/** Some results of an activation could not be saved. `cause` is the error of the first failed download. */
+/**
+ * Some or all of several results of an activation could not be saved. `cause` is the error of the first failed
+ * download.
+ */
 export class DownloadError extends AudienceError {
   static override readonly className: string = 'DownloadError';
   declare static readonly isInstance: (value: unknown) => value is DownloadError;
