@@ -64,7 +64,10 @@ export interface TunableOptions extends Hooks {
   readonly serverTimeZone?: string | undefined;
   /** Name of the response header with the request id. The specification does not define it. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
-  /** Headers to add to every request, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
+  /**
+   * Headers to add to every request to the service, except `Authorization`, `Accept`, `Content-Type` and
+   * `Idempotency-Key`.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Logger that receives the log lines. @default console */
   readonly logger?: Logger | undefined;
@@ -102,15 +105,18 @@ export interface ClientOptions extends TunableOptions {
   readonly baseUrl?: string | undefined;
   /** Allows `http:` URLs other than loopback. Others on the network can then read the token. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** The bearer token, or its source. @default the environment variable AUDIENCE_TOKEN */
+  /**
+   * The bearer token, or its source.
+   * @default the environment variable AUDIENCE_TOKEN, unless AUDIENCE_BASE_URL is on another origin than `baseUrl`
+   */
   readonly token?: TokenInput | undefined;
   /** Email and password, instead of `token`. Equivalent to `token: loginToken(credentials)`. */
   readonly credentials?: Credentials | undefined;
-  /** Token of scope `mcp`, or its source. The client uses it only for `client.mcp`. */
+  /** Token of scope `mcp`, or its source. The client sends it only to the MCP endpoint. */
   readonly mcpToken?: string | TokenSource | undefined;
   /**
    * Rate limits of the service, by bucket. Buckets that you do not set keep their defaults. With `false`, the client
-   * pauses requests only after a 429.
+   * limits only its polls, and pauses requests only after a 429.
    *
    * @default per minute: 120 reads, 30 writes and 120 MCP requests per token; 180 logins and 10 other token requests
    * per IP address
@@ -120,7 +126,7 @@ export interface ClientOptions extends TunableOptions {
   readonly limiter?: RateLimiter | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
-  /** Your application. In Node, the client adds it to the `User-Agent` header. */
+  /** Your application. In Node, Bun and Deno, the client adds it to the `User-Agent` header. */
   readonly appInfo?: AppInfo | undefined;
 }
 
@@ -139,7 +145,7 @@ export interface WaitsOptions {
   /**
    * `list` reads pages of the list, if the kind of job has a list. `get` reads each job by its id.
    *
-   * @default the choice that takes fewer requests
+   * @default the choice of the contract; without it, the choice that takes fewer requests
    */
   readonly via?: 'list' | 'get' | undefined;
 }
@@ -277,8 +283,8 @@ function environmentLevel(): LogLevel | undefined {
 }
 
 /**
- * Returns a `User-Agent` header for Node. Returns no header in browsers, where the service would have to allow it
- * (CORS).
+ * Returns a `User-Agent` header with the version of Node. Returns no header in browsers, where the service would have
+ * to allow it (CORS).
  */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;

@@ -211,8 +211,8 @@ export class AudienceClient {
   }
 
   /**
-   * Parses a `Y-m-d H:i:s` timestamp in the time zone `serverTimeZone`. Returns `undefined` if the string has another
-   * format.
+   * Parses a `Y-m-d H:i:s` timestamp in the time zone `serverTimeZone`. Returns `undefined` for another format, and for
+   * a date that does not exist.
    */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);
@@ -227,8 +227,8 @@ export class AudienceClient {
   }
 
   /**
-   * Ends every call and wait in progress, including calls of clients created with `withOptions`. Resolves when all of
-   * them have ended. Later calls throw an `AudienceError` with the code `client-closed`.
+   * Ends every call, transfer and wait in progress, including those of clients created with `withOptions`. Resolves
+   * when all of them have ended. Later calls reject with an `AudienceError` with the code `client-closed`.
    */
   async close(): Promise<void> {
     await this.#transport.state.close();

@@ -36,7 +36,7 @@ const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|co
 const isStatuses = (value: unknown): boolean =>
   isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
 
-/** Schema of a contract without `operations`, which the check of the overrides covers. */
+/** Schema of a contract. The check of the overrides covers the content of `operations`. */
 export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),

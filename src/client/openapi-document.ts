@@ -35,7 +35,7 @@ export interface OpenApiDocument {
 export interface OpenApiOptions {
   /** Contract of the client. The `operations` option takes precedence. */
   readonly contract?: ServiceContract | undefined;
-  /** Overrides of the client, which change the method, path, rate bucket and retry policy of operations. */
+  /** Overrides of operations, as in the `operations` option of the client. */
   readonly operations?: OperationOverrides | undefined;
   /** URL of the service. @default a variable of the document */
   readonly baseUrl?: string | undefined;
@@ -52,7 +52,7 @@ const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
  * its webhooks. `x-assumed` marks parts that the specification does not show. The file
  * `audience-activation/openapi.json` is the same document without a contract and overrides.
  *
- * @throws {ConfigurationError} for an invalid override or an unknown option.
+ * @throws {ConfigurationError} for an invalid contract or override, or an unknown option.
  * @example
  * const { paths } = openApiDocument({ operations: { 'audiences.get': 'GET /api/v2/audience/{id}' } });
  */

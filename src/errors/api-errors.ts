@@ -74,7 +74,7 @@ export class AuthenticationError extends ApiError {
   }
 }
 
-/** 403: the token does not permit the request. */
+/** 403: the token does not permit the request, or storage refused the URL, for example because it has expired. */
 export class PermissionError extends ApiError {
   static override readonly className: string = 'PermissionError';
   declare static readonly isInstance: (value: unknown) => value is PermissionError;
@@ -119,9 +119,9 @@ export class ValidationError extends ApiError {
 }
 
 /**
- * 409: the idempotency key is in use. If `outcome` is `unknown`, an earlier request with this key may still be in
- * flight: repeat the request with the same key and body. If `outcome` is `refused`, an earlier create request used the
- * key for another body.
+ * 409: for a create request, the idempotency key is in use. If `outcome` is `unknown`, an earlier request with this key
+ * may still be in flight: repeat the request with the same key and body. If `outcome` is `refused`, an earlier create
+ * request used the key for another body.
  */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
@@ -162,7 +162,8 @@ export class RateLimitError extends ApiError {
 
 /**
  * The organization's build budget is used up. The service refused a create request that starts a job, or the client did
- * not send the request after an earlier refusal. Nothing was created.
+ * not send the request after an earlier refusal. `outcome` says whether an earlier attempt of the call may have created
+ * the resource.
  */
 export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';

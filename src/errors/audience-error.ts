@@ -48,7 +48,7 @@ export class AudienceError extends Error {
   static readonly className: string = 'AudienceError';
   /** One of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** What to do. `message` says what happened; `String(error)` and `stack` contain both. */
+  /** What to do. `message` says what happened; `String(error)` and, in V8, `stack` contain both. */
   declare readonly advice?: string;
   /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;
@@ -60,7 +60,7 @@ export class AudienceError extends Error {
   declare readonly created?: Created;
   /** State of the slot of a failed upload. */
   declare readonly slot?: SlotState;
-  /** The uploaded file, set when an import fails after the upload. A create request can still claim the file. */
+  /** The uploaded file, set when an import fails after the upload and a create request can still claim the file. */
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {

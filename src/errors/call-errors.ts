@@ -29,9 +29,8 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * A response without an error status that the client cannot use. `code` says why: a redirect, a body that is too large
- * or not an envelope (for MCP, not a JSON-RPC response), undocumented `data`, or a `data` override that threw the
- * `cause`.
+ * A response that the client cannot use. `code` says why: a redirect, a body that is too large or not an envelope (for
+ * MCP, not a JSON-RPC response), undocumented `data`, or a `data` override that threw the `cause`.
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
@@ -42,7 +41,10 @@ export class ResponseError extends AudienceError {
     | 'redirect-refused'
     | 'response-too-large'
     | 'callback-failed';
-  /** HTTP status of the response, below 400. 0 for a redirect in browsers, which hide the status. */
+  /**
+   * HTTP status of the response: 4xx only if a proxy responded with HTML or XML, 0 for a redirect from storage or in
+   * browsers.
+   */
   declare readonly status: number;
   /** Name of the operation, such as `audiences.get`. */
   declare readonly operation: string;

@@ -34,9 +34,9 @@ export const ERROR_CODES = {
   conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
   /** `RateLimitError`. `bucket` is the exceeded rate bucket. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
-  /** `BuildBudgetError`. Nothing was created. */
+  /** `BuildBudgetError`. `outcome` says whether an earlier attempt may have created the resource. */
   'build-budget-exhausted': '429: the build budget of the organization is used up until `retryAt`.',
-  /** `ServerError`, once the retries are used up. */
+  /** `ServerError`, after the retries that the operation allows. */
   'server-error': '5xx: the service failed.',
   /** `ResponseError`. Its `body` contains the beginning of the response. */
   'not-an-envelope':
@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
   /** `ResponseError`. Request less data, or raise `maxResponseBytes`. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
-  /** `ResponseError`. Set `baseUrl` to the service's own address. */
+  /** `ResponseError`. If the service redirected the request, set `baseUrl` to its own address. */
   'redirect-refused': 'The service, storage or a proxy returned a redirect that the client does not follow.',
   /** `JobFailedError`. `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',

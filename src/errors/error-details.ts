@@ -37,7 +37,7 @@ export interface CreateDetails {
 
 /**
  * State of an upload's slot after a failure:
- * - `usable`: you can send the file again to the same reservation until it expires after 15 minutes;
+ * - `usable`: you can send the file again to the same slot until it expires, 15 minutes after the reservation;
  * - `unusable`: the reservation has expired, or storage refuses it; reserve another slot;
  * - `unknown`: the response of storage was unexpected; reserve another slot to be safe.
  */
@@ -55,7 +55,7 @@ export interface Upload {
 export interface UploadDetails {
   /** State of the slot to which the client sent the file. */
   readonly slot?: SlotState;
-  /** The uploaded file, if only its claim failed. */
+  /** The uploaded file, if its claim failed and can still succeed. */
   readonly upload?: Upload;
 }
 

@@ -1,7 +1,7 @@
 import { AudienceError } from './audience-error.ts';
 import type { Details, DownloadedFile, FailedDownload } from './error-details.ts';
 
-/** The data of an upload or a download, or a token file, could not be read or written on this machine. */
+/** The data of an upload or a download, a token file or a journal could not be read or written on this machine. */
 export class FileError extends AudienceError {
   static override readonly className: string = 'FileError';
   declare static readonly isInstance: (value: unknown) => value is FileError;
@@ -13,7 +13,10 @@ export class FileError extends AudienceError {
   }
 }
 
-/** Some results of an activation could not be saved. `cause` is the error of the first failed download. */
+/**
+ * Some or all of several results of an activation could not be saved. `cause` is the error of the first failed
+ * download.
+ */
 export class DownloadError extends AudienceError {
   static override readonly className: string = 'DownloadError';
   declare static readonly isInstance: (value: unknown) => value is DownloadError;

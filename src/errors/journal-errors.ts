@@ -1,7 +1,10 @@
 import { AudienceError } from './audience-error.ts';
 import type { Details, JournalFields } from './error-details.ts';
 
-/** A journal cannot be used, or its entry for a key does not allow the create request. Nothing was sent. */
+/**
+ * A journal cannot be used, or its entry for a key does not allow the create request. No create request was sent,
+ * unless the journal became unusable (`journal-locked`) during a create request.
+ */
 export class JournalError extends AudienceError {
   static override readonly className: string = 'JournalError';
   declare static readonly isInstance: (value: unknown) => value is JournalError;

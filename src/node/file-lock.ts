@@ -21,7 +21,7 @@ const mutex = createMutex();
  * @param work Receives a signal that aborts when the lock is lost: another process took over the lock while this
  * process was suspended for more than ten seconds, or the folder was removed. After that, the work must not rely on
  * data that it read earlier.
- * @param signal Ends the wait for the lock, but not the work. The promise rejects with the reason of the signal.
+ * @param signal Aborts waiting for the lock, but not the work. The promise rejects with the reason of the signal.
  * @throws {FileError} `file-unwritable` or `disk-full` if the lock cannot be acquired.
  */
 export function withFileLock<R>(

@@ -28,8 +28,7 @@ export function filePath(path: unknown, caller: string): string {
 /**
  * Returns the state of a file to read.
  *
- * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, and nothing could end
- * this wait.
+ * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, which may never open it.
  */
 export async function statRegular(path: string): Promise<Stats> {
   const stats = await stat(path);
@@ -89,7 +88,7 @@ export async function replaceFile<T>(
 /** Maximum number of symbolic links to follow, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Follows the symbolic links of a path, and returns the path of their target, which may not exist. */
+/** Follows the symbolic links of a path, and returns the path of their target, which might not exist. */
 export async function resolveLinks(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);

@@ -26,8 +26,8 @@ export class JournalAccount {
   }
 
   /**
-   * Returns the hash to record with a create request. Returns `undefined` without a token: the create request reports
-   * this error.
+   * Returns the hash to record with a create request. Returns `undefined` if the client has no token: the create
+   * request reports the error.
    */
   async by(signal?: AbortSignal): Promise<string | undefined> {
     if (this.#by !== undefined) return this.#by;
@@ -49,11 +49,11 @@ export class JournalAccount {
   }
 
   /**
-   * Compares the account of a journal with the client's account. If the token differs from the token that wrote the
-   * journal, reads the newest resource of the journal; otherwise, sends nothing.
+   * Compares the account of a journal with the client's account. If no entry has the hash of the client, reads
+   * resources of the journal, newest first; otherwise, sends nothing.
    *
-   * @throws {JournalError} `account-changed` if the account cannot read the resource, or if the resource has another
-   * creator.
+   * @throws {JournalError} `account-changed` if the account can read none of up to five resources, or if a resource has
+   * another creator.
    */
   async verify(entries: ReadonlyMap<string, JournalEntry>, path: string, signal?: AbortSignal): Promise<void> {
     const created = [...entries.values()].reverse().filter(({ id, by }) => id !== undefined && by !== undefined);

@@ -7,15 +7,18 @@ import { isObject, parseJson } from '../util/json.ts';
 export interface JournalEntry {
   /** Id of the created resource. Not set until a response has arrived. */
   readonly id?: number;
-  /** Idempotency key of the create request, which depends on the body. Not set if `resolve` added the `id`. */
+  /**
+   * Idempotency key of the create request, which depends on the body. Not set if the journal contains no create request
+   * for the key.
+   */
   readonly sent?: string;
   /** Time at which the create request was first sent. */
   readonly at?: Date;
-  /** Data that the `run` command has recorded for a completed row. */
+  /** Data that the `run` command has recorded for a completed row of its input file. */
   readonly done?: JsonObject;
   /** How often `forget` was called for the key. */
   readonly forgotten: number;
-  /** Name of the namespace, such as `audiences`. Not set in journals of version 0.3. */
+  /** Name of the namespace, such as `audiences`. Not set if it is unknown, for example in journals of version 0.3. */
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;

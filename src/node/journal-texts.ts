@@ -61,10 +61,10 @@ function keyError(
   return new JournalError(message, { code, path, key, advice, ...(outcome && { outcome }) });
 }
 
-/** Returns the advice for a create request whose idempotency key has expired. */
+/** Returns the advice for resolving a key by hand. */
 function byHand(key: string): string {
   const name = JSON.stringify(key);
-  // The key of a row's activation contains a space, so it needs quotes.
+  // The keys of activations in `aud run` contain a space, so they need quotes.
   const quote = /\s/.test(key) ? '"' : '';
   return `look for the resource in the list, by name and time. If you find it: \`journal.resolve(${name}, id)\`, or \`aud run\` with \`--resolve ${quote}${key}=<id>${quote}\`. If not: \`journal.forget(${name})\`, or \`--forget ${quote}${key}${quote}\`.`;
 }

@@ -55,8 +55,9 @@ export interface Journal extends AsyncDisposable {
    * @throws {JournalError} `body-changed` if the key is bound to another body or another kind of resource;
    * `outcome-expired` if an earlier create request was sent more than 23 hours ago and its response was lost;
    * `account-changed` if an earlier create request was sent with another token, and nothing shows that it belongs to
-   * this account; `journal-locked` if the file was edited, replaced, moved or removed. Also the errors of the
-   * namespace's `create`.
+   * this account; `journal-locked` if the file was edited, replaced, moved or removed, or its lock was lost. Also the
+   * errors of the namespace's `create`.
+   * @throws {FileError} if the journal cannot be written.
    */
   create<Body>(
     namespace: JournalNamespace<Body>,

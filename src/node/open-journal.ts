@@ -17,7 +17,7 @@ const MAX_LOCK_WAIT_MS = 12_000;
 
 /** Options of {@link openJournal}. */
 export interface JournalOptions {
-  /** Signal that aborts the wait for the lock, and the request that checks the account. */
+  /** Signal that aborts waiting for the lock, and the requests that check the account. */
   readonly signal?: AbortSignal | undefined;
   /** @internal True to skip the comparison of accounts, for a client that sends nothing. @default false */
   readonly isOffline?: boolean | undefined;
@@ -31,7 +31,7 @@ export interface JournalOptions {
  *
  * @throws {JournalError} `journal-locked` if another process uses the journal; `journal-invalid` if the file is not a
  * journal, is damaged, or was written for another service; `account-changed` if it was written with another account. If
- * the token has changed, the client reads one resource of the journal to compare the accounts.
+ * the token has changed, the client reads up to five resources of the journal to compare the accounts.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
  * @example
@@ -87,7 +87,7 @@ export async function openJournal(
  * @throws {FileError} `file-unreadable` if the file does not exist or cannot be read.
  *
  * @example
- * for (const [key, { id, kind, at, done }] of await readJournal('regions-2026-11-24.journal')) console.log(key, id ?? at);
+ * for (const [key, { id, at }] of await readJournal('regions-2026-11-24.journal')) console.log(key, id ?? at);
  */
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');

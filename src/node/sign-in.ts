@@ -36,8 +36,9 @@ const checkOptions = optionChecker<SignInOptions>('signInWithBrowser', {
 
 /**
  * Signs the user in with the browser of this machine. Opens the consent page with the optional package `open`; without
- * it, the user opens the printed address. Listens on the client's `redirectUri` for the browser's redirect. If the URI
- * has no port, listens on a free port. For `localhost`, listens on 127.0.0.1 and, if available, on ::1.
+ * it, the user opens the address that `onUrl` receives. Listens on the client's `redirectUri` for the browser's
+ * redirect. If the URI has no port, listens on a free port. For `localhost`, listens on 127.0.0.1 and, if available, on
+ * ::1.
  *
  * @throws {OAuthError} if the user or the authorization server refuses, for example with `access_denied`.
  * @throws {TimeoutError} `sign-in-timeout` if the user does not sign in within `timeout`.

@@ -25,9 +25,9 @@ const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
  * Creates a token store in a file, so that the processes of a machine share a token across restarts. The file is always
- * complete, and only its owner can read it. The store creates the folder of the file if necessary. The lock is a folder
- * beside the file, named like the file with `.lock` added. Ten seconds after a process was killed, another process can
- * take over its lock. If the path is a symbolic link, the store writes to its target.
+ * complete, and its mode allows only its owner to read it. The store creates the folder of the file if necessary. The
+ * lock is a folder beside the file, named like the file with `.lock` added. Ten seconds after a process was killed,
+ * another process can take over its lock. If the path is a symbolic link, the store writes to its target.
  *
  * The methods of the store reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
  *

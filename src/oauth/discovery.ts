@@ -43,7 +43,7 @@ export class Discovery {
   readonly #http: OAuthHttp;
   readonly #resource: ProtectedResource;
   /**
-   * Metadata of authorization servers by issuer. Only refreshes use this cache: each sign-in reads the metadata again.
+   * Metadata of authorization servers by issuer. `authorize` reads the metadata again; all other steps use this cache.
    */
   readonly #servers = new Map<string, AuthorizationServer>();
 
@@ -140,7 +140,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_response', advice: CHECK_BASE_URL });
   }
 
-  /** Sends a request without credentials, and decodes the response. Retries after 429 and 5xx. */
+  /** Sends a request without credentials, and decodes the response. Retries after transient errors. */
   #send<T>(
     name: string,
     init: Pick<CustomFetchOptions<string, string | undefined>, 'method' | 'headers' | 'body'>,

@@ -20,13 +20,16 @@ export interface RequestParts {
     url: string,
     init: oauth.CustomFetchOptions<string, BodyInit | undefined>,
   ) => Promise<Response>;
-  /** Disables the URL check of oauth4webapi, which refuses loopback. The `fetch` above checks each URL instead. */
+  /**
+   * Disables the URL check of oauth4webapi, which refuses http even on loopback. The `fetch` above checks each URL
+   * instead.
+   */
   readonly [oauth.allowInsecureRequests]: true;
 }
 
 /** A request to the authorization server, or to the service to find the authorization server. */
 export interface OAuthRequest<T> {
-  /** Operation of errors, such as "Registering the client". */
+  /** Name of the operation in errors, such as "Registering the client". */
   readonly name: string;
   /** Issuer or origin of the server that receives the request. */
   readonly server: string;
@@ -60,7 +63,7 @@ export class ErrorResponse extends Error {
  */
 const MAX_RETRY_TIME_MS = 60_000;
 
-/** Sends requests to the authorization server, with the timeouts, retries and errors of this package. */
+/** Sends the requests of OAuth, with the timeouts, retries and errors of this package. */
 export class OAuthHttp {
   readonly redactor: Redactor;
   readonly #options: OAuthClientOptions;
@@ -106,7 +109,7 @@ export class OAuthHttp {
 
   /**
    * Throws unless the client may send codes and tokens to a URL: over https, or over http to loopback or with
-   * `allowInsecure`.
+   * `allowInsecure`, without a user name or password.
    */
   checkUrl(address = ''): URL {
     const url = URL.canParse(address) ? new URL(address) : undefined;

@@ -73,7 +73,7 @@ export interface OAuthClient extends TokenSource {
   /** The `redirectUri` of the options. */
   readonly redirectUri: string;
   /**
-   * Returns an access token that has not expired. Refreshes the token a minute before its expiry, or if it equals
+   * Returns an access token that has not expired. Refreshes the token up to a minute before its expiry, or if it equals
    * `rejected`. Concurrent callers share a refresh. Never opens a browser.
    *
    * @throws {ReauthorizationRequiredError} if the user must sign in.
@@ -81,7 +81,7 @@ export interface OAuthClient extends TokenSource {
   get(options?: {
     /** Token that the service has just refused. */
     readonly rejected?: string | undefined;
-    /** Signal that ends the wait for the token. A refresh for other callers continues. */
+    /** Signal that aborts waiting for the token. A refresh for other callers continues. */
     readonly signal?: AbortSignal | undefined;
   }): Promise<string>;
   /**

@@ -26,7 +26,8 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
 }
 
 /**
- * Registers a client (RFC 7591). Does not retry a request that may have arrived, because each request creates a client.
+ * Registers a client (RFC 7591). Retries only if the server certainly created no client, because each request creates
+ * one.
  */
 export async function registerClient(
   http: OAuthHttp,

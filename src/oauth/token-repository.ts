@@ -22,7 +22,7 @@ export interface Transaction {
   checkLock(): void;
 }
 
-/** The OAuth state of one user in a token store. Keeps a state that cannot be saved in memory. */
+/** The OAuth state of one user in a token store. Keeps in memory a state that cannot be saved. */
 export class TokenRepository {
   readonly #store: TokenStore;
   readonly #service: string;

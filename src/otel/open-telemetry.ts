@@ -43,7 +43,7 @@ const checkOptions = optionChecker<OpenTelemetryOptions>('openTelemetry', {
  * Traces and measures calls, waits and deliveries with OpenTelemetry. Attributes contain no token, body, query or error
  * message.
  *
- * @throws {ConfigurationError} for an unknown option, or a target that is neither an origin nor a regular expression.
+ * @throws {ConfigurationError} for an unknown or invalid option.
  *
  * @example
  * const telemetry = openTelemetry();

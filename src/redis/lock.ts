@@ -12,7 +12,7 @@ export interface RedisLockOptions {
   readonly leaseMs: number;
 }
 
-/** Maximum wait for a lock that another process holds, in milliseconds, counted from the call. */
+/** Maximum time to wait for a lock that another process holds, in milliseconds, counted from the call. */
 const MAX_LOCK_WAIT_MS = 120_000;
 
 /** Bounds of the delay between two attempts to acquire a held lock, in milliseconds. */

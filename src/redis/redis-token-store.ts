@@ -13,7 +13,10 @@ export interface RedisTokenStoreOptions {
    * user).
    */
   readonly key: string;
-  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 ms */
+  /**
+   * Milliseconds until the lock of a process that was killed or suspended expires: an integer from 100 to 3600000.
+   * @default 10000 ms
+   */
   readonly lease?: number | undefined;
 }
 
@@ -46,8 +49,8 @@ return 1`,
  * the key has a hash tag (`{…}`). The holder renews the lock, which expires after `lease` if the process was killed. If
  * Redis loses the token, the client issues a new token. If Redis loses an OAuth grant, the user must sign in again.
  *
- * While Redis fails, the store retries loading and saving for ten seconds. It waits up to two minutes for a lock that
- * another process holds. Then its methods reject with an {@link AudienceError} with the code `token-unavailable`, which
+ * While Redis fails, the store retries each command for ten seconds. It waits up to two minutes for a lock that another
+ * process holds. Then its methods reject with an {@link AudienceError} with the code `token-unavailable`, which
  * contains no token.
  *
  * @throws {ConfigurationError} for an invalid option.

@@ -10,8 +10,8 @@ import type { RunScript, Script } from './commands.ts';
 const MAX_LOOKAHEAD_MS = 1_000;
 
 /**
- * Maximum wait for a reply, in milliseconds. After that, the command counts as failed, because Redis clients queue
- * commands while disconnected.
+ * Maximum time to wait for a reply, in milliseconds. After that, the command counts as failed, because Redis clients
+ * queue commands while disconnected.
  */
 const REPLY_TIMEOUT_MS = 1_000;
 
@@ -22,7 +22,7 @@ const RETRY_AFTER_MS = 2_000;
  * Reserves permits in a sliding-window log: a sorted set of the times at which processes may use permits, by the clock
  * of the Redis server. Each permit is at least a window later than the permit `limit` places before it, and never
  * during a pause. Returns, in milliseconds, the rest of the pause, the time until more permits can be reserved, and the
- * waits for the reserved permits. Also returns the number of permits so far. If this number is smaller than the number
+ * time until each reserved permit. Also returns the number of permits so far. If this number is smaller than the number
  * that the caller has seen before, Redis has lost permits, for example after a restart. Then the script pauses the
  * bucket for a window.
  *
@@ -31,9 +31,9 @@ const RETRY_AFTER_MS = 2_000;
  *
  * Background permits use half of the limit, evenly spaced, so that polls leave the other half for the user's calls. A
  * process that must wait for a background permit receives a number in a queue, and passes this number when it asks
- * again. The first process in the queue is due after one interval, the second after two. So the processes take turns,
- * and do not wait for a process that has ended. If foreground requests have used up the limit so that the queue has
- * stopped, they leave one permit for each process in the queue.
+ * again. The first process in the queue is due one spacing after the latest background permit, the second two spacings
+ * after it. So the processes take turns, and do not wait for a process that has ended. If foreground requests have used
+ * up the limit so that the queue has stopped, they leave one permit for each process in the queue.
  *
  * The sorted set also contains the end of a pause, the time of the latest background permit and all numbers. Their
  * scores are negative, so that the script does not remove them with old permits.
@@ -147,14 +147,14 @@ export class SharedLog implements PermitLog {
     const { local, limit, window } = this.#options;
     const retryAt = Math.max(this.#reserved[priority].retryAt, this.#retryAt);
     const next = Math.max(0, (this.#usable(priority)[0]?.from ?? retryAt) - performance.now());
-    // The wait may be longer, because other processes may also take permits.
+    // It may take longer, because other processes may also acquire permits.
     const wait = next + Math.floor(ahead / limit) * window;
     return this.#isFailing && local ? Math.min(wait, local.wait(ahead, priority)) : wait;
   }
 
   /**
-   * Takes due permits. If no reserved permits are left, first reserves more. While Redis fails, takes a permit of this
-   * process's share, if there is a share. Never rejects.
+   * Acquires due permits. If no reserved permits are left, first reserves more. While Redis fails, acquires a permit of
+   * this process's share, if there is a share. Never rejects.
    */
   async take(waiting: number, priority: Priority): Promise<number> {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1, priority) ?? 0;

@@ -2,7 +2,7 @@ import type { Creator, Identifier, JsonObject, LifecycleStatusId, NamedId, Optio
 
 /** A datastream through which the service delivers an activation. */
 export interface Datastream {
-  /** Name of the datastream. A downloaded result file gets this name. */
+  /** Name of the datastream. */
   readonly name: string;
   /** Status of the datastream. Its values are not specified. */
   readonly status: string;

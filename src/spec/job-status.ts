@@ -1,4 +1,4 @@
-/** Kinds of job that a wait can wait for (specification, "States and transitions"). */
+/** Kinds of job that a program can wait for (specification, "States and transitions"). */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
 /** State of a job, as {@link jobState} returns it. */
@@ -9,7 +9,7 @@ export type Statuses = Readonly<Record<string, JobState>>;
 
 /**
  * Status ids of audiences, lookalikes, estimates and activations that the specification names ("States and
- * transitions"). Every 4xx id is an error. To branch on the end of a job, use {@link jobState}.
+ * transitions"). All 4xx ids end the job. To branch on the end of a job, use {@link jobState}.
  */
 export const AUDIENCE_STATUS = {
   /** The job has completed. */
@@ -69,7 +69,7 @@ export interface StatusFields {
  * @param kind Kind of the job, such as `audience`.
  * @param resource Audience, estimate, activation or cohort, as read or received with a webhook event.
  * @param statuses Maps additional status ids to states, like the `statuses` of a contract.
- * @throws {TypeError} if `kind` is not a `JobKind`, or the resource has no `status.id`.
+ * @throws {TypeError} if `kind` is not a `JobKind`, or the resource has no numeric `status.id`.
  * @example
  * const audience = await client.audiences.get(42);
  * console.log(jobState('audience', audience)); // completed
@@ -105,11 +105,11 @@ export type IdLike =
       readonly id: number;
     };
 
-/** Returns the id of a target. Returns a promise unchanged, so that the error about it can name it. */
+/** Returns the id of a target. Returns a promise unchanged, so that the error can say that the id is a promise. */
 export const idOf = (target: IdLike): number => (hasId(target) ? target.id : target);
 
 const hasId = (target: IdLike): target is Exclude<IdLike, number> =>
   typeof target === 'object' && target !== null && !('then' in target);
 
-/** Fields of an audience that the service writes as `1`, `0` or a boolean. */
+/** Fields of an audience that the client converts from `1` or `0` to booleans. */
 export const AUDIENCE_FLAGS: readonly string[] = ['is_activation_allowed'];

@@ -16,7 +16,7 @@ export interface JsonRpcRequest {
 export interface JsonRpcNotification {
   /** Version of JSON-RPC. */
   readonly jsonrpc: '2.0';
-  /** Not set. A message with an id is a request. */
+  /** Not set: a notification has no id. */
   readonly id?: undefined;
   /** MCP notification, such as `notifications/initialized`. */
   readonly method: string;

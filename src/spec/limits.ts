@@ -52,7 +52,8 @@ export const WEB_VISITATION_LOOKBACK_DAYS = 45;
 
 /**
  * The longest interval of a rate bucket, in milliseconds (specification, "Rate limits"). If a job-starting create
- * request gets a 429 with a longer `Retry-After`, the 429 comes from the build budget.
+ * request gets a 429 with a longer `Retry-After`, the client assumes that the build budget caused it, unless the usage
+ * report shows otherwise.
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
 

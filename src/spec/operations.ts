@@ -2,9 +2,10 @@ import type { Bucket } from './limits.ts';
 
 /**
  * When the client may send a request again:
- * - `idempotency-key`: after any transient error, with the same idempotency key;
- * - `always`: after any transient error, because the request is idempotent;
- * - `never`: only if the service certainly did not act (a 429, or a request that was not sent).
+ * - `idempotency-key`: after a transient error, with the same idempotency key;
+ * - `always`: after a transient error, because repeating the request is safe;
+ * - `never`: only if the service certainly did not act (a 429, a 401 after which the client has another token, or a
+ * request that was not sent).
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
 
@@ -36,7 +37,7 @@ export interface Operation {
 
 type Row = Omit<Operation, 'method' | 'path'>;
 
-/** Prefix of every path. */
+/** Prefix of every path in the operation table. */
 export const API = '/api/v2';
 const assumed = { startsJob: false, token: 'general', reads: 'envelope', documented: false } as const;
 const documented = { ...assumed, documented: true } as const;
@@ -57,7 +58,10 @@ const remove = (resource: string): Operation => request('POST', `${resource}/{id
 const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
   request('POST', `auth/${path}`, { ...exchange, ...row });
 
-/** Every operation of the service. The transport, the resources and `docs/assumptions.md` are based on this table. */
+/**
+ * The operations that the client can call by name. The transport, the resources and `docs/assumptions.md` are based on
+ * this table.
+ */
 export const operations = {
   // `npm run docs` generates the OpenAPI document from these comments. docs/contributing/adding-an-operation.md explains
   // their tags.

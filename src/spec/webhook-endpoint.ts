@@ -25,7 +25,9 @@ export interface WebhookEndpoint {
   readonly schema_version: number;
   /** `false` after a manual pause or an automatic disable. */
   readonly is_active: boolean;
-  /** When the latest delivery attempt, successful or not, finished; `null` before the first one. `Y-m-d H:i:s`. */
+  /**
+   * Time at which the latest delivery attempt ended, successful or not, `Y-m-d H:i:s`; `null` before the first attempt.
+   */
   readonly last_delivery_at: string | null;
   /** Time of registration, `Y-m-d H:i:s`. */
   readonly created_at: string;

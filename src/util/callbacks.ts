@@ -28,7 +28,7 @@ export const callbackError = (source: string, thrown: unknown): unknown =>
   AudienceError.isInstance(thrown) ? thrown : new CallbackError(source, thrown);
 
 /**
- * Returns the message and the advice of a thrown value. The value may have any type, and may not be convertible to a
+ * Returns the message and the advice of a thrown value. The value may have any type, and might not be convertible to a
  * string.
  */
 export function messageOf(thrown: unknown): string {

@@ -74,7 +74,7 @@ export function refusePromises(name: string, value: unknown): void {
   }
 }
 
-/** Returns the problem of a number that JSON would change. `NaN`, for example, would become `null`. */
+/** Returns why a number cannot be sent exactly. In JSON, for example, `NaN` would become `null`. */
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)

@@ -20,7 +20,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** Logs a problem that the client works around, such as a response that differs from the documentation. */
   warn(message: string, fields?: LogFields): void;
-  /** Logs a retry, with its reason. */
+  /** Logs a retry with its reason, or what a call waits for. */
   info(message: string, fields?: LogFields): void;
   /** Logs a response, with its status and duration. */
   debug(message: string, fields?: LogFields): void;

@@ -5,9 +5,9 @@ export const LAST_MOMENT = 8.64e15;
 export const MAX_RETRY_AFTER_MS = 10 * 365 * 24 * 3_600_000;
 
 /**
- * Returns the wait of a `Retry-After` header (RFC 9110, section 10.2.3) in milliseconds, or `undefined` if the header
- * is absent or malformed. Compares an HTTP date with the response's `Date` header, because the local clock may be
- * wrong.
+ * Returns the delay that a `Retry-After` header asks for (RFC 9110, section 10.2.3) in milliseconds, or `undefined` if
+ * the header is absent or malformed. Compares an HTTP date with the response's `Date` header, because the local clock
+ * may be wrong.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim();

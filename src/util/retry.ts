@@ -20,11 +20,11 @@ export function backoffDelay(n: number, { min, max }: Backoff, random: () => num
 
 export interface RetryOptions {
   /**
-   * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
+   * Returns the delay before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
    * retries so far.
    */
   delayAfter(error: Error, retries: number): number | undefined | Promise<number | undefined>;
-  /** Signal that ends the wait between two attempts. The promise rejects with the reason of the signal. */
+  /** Signal that ends the delay between two attempts. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Error of the first attempt, if the caller has already made this attempt. */
   readonly failed?: Error;

@@ -3,7 +3,10 @@ import { check } from '../errors/audience-error.ts';
 /** True in a renderer of Electron, which has `process` but the `fetch` of Chromium. */
 const isRenderer = Object(globalThis.process).type === 'renderer';
 
-/** True outside browsers, where `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
+/**
+ * True in Node, Bun and Deno, and in Workers with `process`, where `fetch` can stream request bodies over HTTP/1.1 and
+ * shows all response headers.
+ */
 export const isServerRuntime: boolean =
   (globalThis.process?.versions?.node !== undefined && !isRenderer) || 'Deno' in globalThis;
 

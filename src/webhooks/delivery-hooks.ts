@@ -43,7 +43,7 @@ export type DeliveryStep =
       readonly type: 'handled';
     }
   | {
-      /** The handler or the store failed. The service sends the event again. */
+      /** The handler, the store or another step failed. The service sends the event again. */
       readonly type: 'failed';
       /** The error that was thrown. */
       readonly error: unknown;

@@ -17,16 +17,16 @@ import {
 } from './events.ts';
 import { checkOptions, checkSecrets, VERIFY_OPTIONS, type VerifyOptions, verifyDelivery } from './verify.ts';
 
-/** Handlers by event type. If the promise of a handler rejects, the service sends the event again. */
+/** Handlers by event type. If a handler throws or rejects, the service sends the event again. */
 export type WebhookHandlers = {
   readonly [Type in KnownEventType]?: ((event: EventEnvelope<Type, EventData[Type]>) => unknown) | undefined;
 };
 
 /** Receives log lines. You can pass `console`. */
 export interface ReceiverLogger {
-  /** Logs a refused or late delivery, or an event without a handler. */
+  /** Logs a refused, late or concurrent delivery, or an event without a handler. */
   warn(message: string): void;
-  /** Logs the failure of a handler, a listener or the store, with its error. */
+  /** Logs a failure, for example of a handler, a listener or the store, with its error. */
   error(message: string, cause?: unknown): void;
 }
 
@@ -132,7 +132,7 @@ class Receiver implements WebhookReceiver {
 
   constructor(options: ReceiverOptions) {
     checkReceiverOptions(options);
-    // So that `createServer(receiver.handle)` logs what to use instead.
+    // Bind `handle`, so that `createServer(receiver.handle)` logs what to use instead.
     this.handle = this.handle.bind(this);
     this.#options = options;
     const logger = options.logger ?? console;

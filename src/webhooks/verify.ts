@@ -38,6 +38,7 @@ export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerNam
  * @param secrets Signing secret of the endpoint, or several secrets, during a rotation or for several endpoints.
  * @param options Tolerance, clock and header.
  * @throws {WebhookVerificationError} if the delivery cannot be verified. Respond with 400.
+ * @throws {ConfigurationError} for a missing secret or an invalid option.
  *
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);

@@ -13,7 +13,7 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** Milliseconds before the expiry of a stored token at which the client renews it. */
+/** Maximum time before its expiry at which the client renews a stored token, in milliseconds. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
 /** Milliseconds to wait after a failed early renewal. */
@@ -115,7 +115,7 @@ export function storedTokenSource(
   };
 }
 
-/** Latest login token of this process, by service and account. After the warning for an account, an empty string. */
+/** Latest login token of this process, by service and account, or an empty string after the warning for the account. */
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =

@@ -170,7 +170,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
 }
 
 /**
- * Waits while the build budget is used up. If an earlier attempt may have created the resource, the wait ends before
+ * Waits while the build budget is used up. If an earlier attempt may have created the resource, stops waiting before
  * the idempotency key expires.
  */
 async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {

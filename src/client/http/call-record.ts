@@ -68,9 +68,9 @@ export class CallRecord {
   token: string | undefined;
   /** The error of the last failed attempt. */
   lastError: Error | undefined;
-  /** The current wait before the next request. */
+  /** What the call waits for before its next request. */
   waiting: Waiting | undefined;
-  /** The wait between attempts. After a 409, one wait covers several attempts. */
+  /** What the call waits for between attempts. After a 409, one object covers several attempts. */
   retryWait: Waiting | undefined;
   /** The error with which the call ended. */
   error: unknown;

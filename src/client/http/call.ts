@@ -96,7 +96,7 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
     const retryOnce = (): Promise<R> => {
-      // The wait for a create request in flight continues until the service replays its response.
+      // Keep waiting for a create request in flight until the service replays its response.
       if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
       return makeAttempt(call, request, signal);
     };
@@ -180,7 +180,7 @@ async function delayAfter(
   return delay;
 }
 
-/** Begins the wait before a retry. Continues an existing wait for a create request in flight. */
+/** Starts waiting before a retry, or continues waiting for a create request in flight. */
 function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): Waiting {
   const { retryWait, history } = call;
   if (reason === 'conflict') {

@@ -31,7 +31,7 @@ export class ClientState implements ScopeOwner {
   ended: AudienceError | undefined;
   /**
    * Times at which this client created resources, by `namespace id`, on the monotonic clock. The first reads after a
-   * create request may not find the resource.
+   * create request might not find the resource.
    */
   readonly created = new Map<string, number>();
   readonly #deletes = new Map<string, DeleteCount>();
@@ -55,7 +55,8 @@ export class ClientState implements ScopeOwner {
   }
 
   /**
-   * Ends every call and wait in progress, and makes later calls fail immediately. Resolves when the calls have ended.
+   * Ends every call, transfer and wait in progress, and makes later calls fail immediately. Resolves when the calls
+   * have ended.
    */
   close(): Promise<void> {
     const advice = 'Create a new client, or close the client later.';

@@ -4,11 +4,11 @@ import type { Fetch } from './send.ts';
 
 /** What an `around` hook adds to the requests of a call. */
 export interface CallAdditions {
-  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
+  /** Headers, such as `traceparent`. Uploads, downloads and `connectMcp` ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Wraps `fetch`: receives a `fetch` function, and returns the function to call instead. Called synchronously for each
-   * request, starting with the innermost `around`. If the returned function rejects, the request counts as not sent
+   * request, starting with the outermost `around`. If the returned function rejects, the request counts as not sent
    * only if the received function could not connect. Uploads in browsers ignore `wrapFetch`, because they use
    * `XMLHttpRequest`, unless you pass your own `fetch` or the code runs in a service worker.
    */
@@ -41,12 +41,13 @@ export interface RequestEvent {
   readonly idempotencyKey?: string;
 }
 
-/** A complete response, as hooks see it. */
+/** A response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
   /** HTTP status of the response. */
   readonly status: number;
   /**
-   * Milliseconds from sending until the entire response has arrived. For a download, until the headers have arrived.
+   * Milliseconds from sending until the entire response has arrived. For a download, and for a 2xx response of
+   * `connectMcp`, until the headers have arrived.
    */
   readonly duration: number;
   /** Value of the response header that `requestIdHeader` names, if the response has this header. */
@@ -56,8 +57,8 @@ export interface ResponseEvent extends RequestEvent {
 /** A retry that the client is about to make, as hooks see it. */
 export interface RetryEvent extends RequestEvent {
   /**
-   * Why the client retries: a transient error, an identical create request in progress (409), a rejected token (401),
-   * or a used-up build budget (429).
+   * Why the client retries: a transient error, a create request that may be in flight (409), a rejected token (401), or
+   * a used-up build budget (429).
    */
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
   /** Error of the last attempt. */
@@ -80,7 +81,7 @@ export interface WaitingEvent extends RequestEvent {
    * - `conflict`: a create request with the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
-  /** Expected end of the wait, if known. For `conflict`, the latest possible end. */
+  /** Time at which the call is expected to continue, if known. For `conflict`, the latest possible time. */
   readonly until?: Date;
   /** The log line: what the call waits for, and until when. */
   readonly message: string;
@@ -112,16 +113,15 @@ export interface CallHooks {
   /** Called before the client sends an attempt, once the attempt has a permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /**
-   * Called with each complete response, including responses with an error status. Not called for an attempt without a
-   * response.
+   * Called with each response, including responses with an error status. Not called for an attempt without a response.
    */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
-  /** Called before the wait that precedes a retry. */
+  /** Called before the delay that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Called once when a call has waited for five seconds: for a token, a permit, the build budget, the next attempt, or
-   * the response to a create request in flight. The client also logs the message at level `info`, once for calls that
-   * wait together.
+   * Called when a call has been waiting for five seconds for a token, a permit, the build budget, the next attempt, or
+   * the response to a create request in flight. A call may wait, and report this, several times. The client also logs
+   * the message at level `info`, once for calls that wait together.
    *
    * @example
    * // "audiences.create is waiting: the `write` limit, 30 requests per minute, …"

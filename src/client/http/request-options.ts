@@ -40,14 +40,16 @@ export interface RequestOptions {
 /** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Idempotency key of the create request. For 24 hours, the service executes requests with the same key only once.
+   * Idempotency key of the create request: 1 to 255 ASCII characters. For 24 hours, the service executes requests with
+   * the same key only once.
    * @default a random UUID
    */
   readonly idempotencyKey?: string | undefined;
   /**
    * How to handle a 409: `throw` a `ConflictError`, or `wait` up to a minute for the response of the create request in
-   * flight with the same key. If an earlier attempt of this call may have reached the service, the call always waits.
-   * If a 409 says that your own `idempotencyKey` belongs to another body, the call throws a `ConflictError`.
+   * flight with the same key. If an earlier attempt of this call may have reached the service, the call waits in both
+   * cases. Otherwise, if a 409 says that your own `idempotencyKey` belongs to another body, the call throws a
+   * `ConflictError`.
    *
    * @default 'wait', unless `maxRetries` is 0
    */

@@ -16,7 +16,8 @@ export interface TokenRequest {
 /**
  * Returns the token of a client.
  *
- * @throws {AudienceError} `token-unavailable` if the source fails or returns no usable token.
+ * @throws {AudienceError} `token-unavailable` if the source fails or returns no usable token. An `AudienceError` of the
+ * source is thrown unchanged.
  */
 export async function requestToken(
   { tokens, tokenContext: context }: Pick<ClientState, 'tokens' | 'tokenContext'>,

@@ -40,7 +40,7 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Replaces each `{name}` with the encoded value. Refuses values that would address another path, such as `../..`. */
+/** Replaces each `{name}` with the encoded value. Refuses values that would address another path, such as `..`. */
 function fillPath(template: string, params: PathParams): string {
   let path = template;
   for (const [name, value] of Object.entries<unknown>(params)) {
@@ -153,7 +153,7 @@ const ACCEPT: Readonly<Record<Reads, string>> = {
 /**
  * Builds the URL, the headers and the body bytes of a call.
  *
- * @throws {InvalidInputError} for a path parameter, a header or a body that the client cannot send.
+ * @throws {InvalidInputError} for a path parameter, a query, a header or a body that the client cannot send.
  */
 export async function prepareRequest({
   operation,

@@ -109,7 +109,7 @@ export class RetryHistory {
     return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
   }
 
-  /** Remaining milliseconds of the wait after a 409. */
+  /** Milliseconds for which the client may still retry after a 409. */
   get conflictTimeLeft(): number {
     return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }
@@ -158,7 +158,7 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
-/** Maximum wait for the response of a create request in flight with the same key, in milliseconds. */
+/** Maximum time to wait for the response of a create request in flight with the same key, in milliseconds. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -212,7 +212,7 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
 }
 
 /**
- * Returns the wait after a 409, or `undefined` to give up. When the request in flight has ended, the service replays
+ * Returns the delay after a 409, or `undefined` to give up. When the request in flight has ended, the service replays
  * its response to requests with the same body.
  */
 function conflictDelay(
@@ -227,11 +227,11 @@ function conflictDelay(
   if (!isAwaited || left <= 0) return undefined;
   const delay = delayWithin(limits, retryAfter, conflicts, random);
   if (delay === undefined || delay <= left) return delay;
-  // Make the last attempt at the end of the minute, unless the service asked for a longer wait.
+  // Make the last attempt at the end of the minute, unless the service asked for a longer delay.
   return retryAfter === undefined ? left : undefined;
 }
 
-/** Returns the wait before the nth retry, or `undefined` if the wait exceeds the limits. */
+/** Returns the delay before the nth retry, or `undefined` if the delay exceeds the limits. */
 function delayWithin(
   { maxRetryWait, backoff, timeLeft = Number.POSITIVE_INFINITY }: RetryLimits,
   retryAfter: number | undefined,

@@ -31,8 +31,8 @@ interface TimedRequest {
 }
 
 /**
- * If the timeout is longer than {@link NODE_LIMIT_MS}, warns once per client that Node's own `fetch` ends the request
- * earlier.
+ * Warns, once per client and option, that Node's own `fetch` ends a request before a timeout longer than {@link
+ * NODE_LIMIT_MS}.
  */
 export function warnOfNodeLimit(option: 'timeout' | 'idleTimeout', ms: number, request: TimedRequest): void {
   const { settings, state, fetchOptions } = request;

@@ -8,7 +8,7 @@ import type { Failure } from './retry-policy.ts';
 /** Reason why a call waits before it sends a request. */
 export type WaitingReason = WaitingEvent['reason'];
 
-/** The parts of a call or transfer that describe its wait. */
+/** The parts of a call or transfer that its report contains. */
 export interface WaitingCall {
   readonly settings: Pick<Settings, 'logger' | 'hooks'>;
   readonly event: RequestEvent;
@@ -19,7 +19,7 @@ export interface WaitingCall {
 /** Time after which a call reports what it waits for, in milliseconds. */
 const REPORT_AFTER_MS = 5_000;
 
-/** A wait of a call before its next request. After five seconds, it is reported once. */
+/** The time during which a call waits before its next request. The call reports it once, after five seconds. */
 export class Waiting {
   readonly reason: WaitingReason;
   /** Returns the expected number of milliseconds until the call continues. Not set if this number is unknown. */
@@ -32,13 +32,13 @@ export class Waiting {
     this.#stopTimer = startTimer(REPORT_AFTER_MS, () => report(call, this));
   }
 
-  /** Ends the wait, and prevents its report. */
+  /** Prevents the report. */
   end(): void {
     this.#stopTimer();
   }
 }
 
-/** Starts the wait between a failure and the next attempt. */
+/** Records that a call waits between a failure and the next attempt. */
 export function waitToRetry(call: WaitingCall, failure: Failure, delay: number): Waiting {
   const at = performance.now() + delay;
   const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
@@ -68,7 +68,7 @@ function endOf({ timeLeft }: Waiting): Date | undefined {
   return ms > 0 && ms < Number.POSITIVE_INFINITY ? new Date(Date.now() + ms) : undefined;
 }
 
-/** Returns a clause with the reason and, if known, the end of a wait, for log lines and errors. */
+/** Returns a clause that says what a call waits for and, if known, until when, for log lines and errors. */
 export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting): string {
   const end = endOf(waiting);
   const until = end ? ` until ${timeText(end)}` : '';

@@ -122,7 +122,7 @@ export class JobTable<T extends JobResource> {
     const page = this.#pages?.plan(job, period);
     if (!page) return [own];
     // The page suffices, unless a wait has requested the resource. A search suffices only until the first state,
-    // because the search may not find the job.
+    // because the search might not find the job.
     const isSufficient = job.page ? !own.isRequested : !job.last;
     return isSufficient ? [page] : [page, own];
   }
@@ -246,7 +246,7 @@ export class JobTable<T extends JobResource> {
   /**
    * Handles a failed poll of `jobs`. The waits continue after a transient error, and after a 404 for a resource that
    * this client has just created. If the state of the job is known, they also continue after a failure of the limiter,
-   * of an override or, for up to ten minutes, of the token source. Other errors end the waits.
+   * of an override, of `fetch` or, for up to ten minutes, of the token source. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;

@@ -6,7 +6,7 @@ import { PollRate } from './poll-rate.ts';
 /** How waits poll jobs: by reading pages of a list, by reading each job, or (`undefined`) with the fewest requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
 
-/** Maximum duration of a poll, including its waits for a token and a permit. */
+/** Maximum duration of a poll in milliseconds, including the time to get a token and a permit. */
 export const POLL_DEADLINE_MS = 120_000;
 /**
  * Milliseconds for which a poll counts as in flight after its last heartbeat. When a Worker request ends, the runtime

@@ -19,7 +19,10 @@ import { type JobKind, type JobResource, statusText } from '../../spec/job-statu
 import type { Redactor } from '../../util/redact.ts';
 import type { Job } from './job.ts';
 
-/** Returns whether a later poll may succeed: after a network error, a proxy's response, a 408, a 429 or a 5xx. */
+/**
+ * Returns whether a later poll may succeed: after a network error, a 2xx that is not an envelope, a 408, a 429 or a
+ * 5xx.
+ */
 export function isTransient(error: unknown): boolean {
   if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
     return true;
@@ -27,7 +30,7 @@ export function isTransient(error: unknown): boolean {
   return ResponseError.isInstance(error) && error.code === 'not-an-envelope' && error.status < 400;
 }
 
-/** Returns whether the request was not sent because the user's token source, limiter or override failed. */
+/** Returns whether a poll failed because the user's token source, limiter, override or `fetch` failed. */
 export function isUnsendable(error: unknown): boolean {
   // A failed `data` override has the code `callback-failed`, too, but its request was sent.
   if (ResponseError.isInstance(error)) return false;

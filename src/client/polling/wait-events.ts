@@ -47,7 +47,10 @@ export type WaitStep =
 export interface WaitEnd {
   /** The last event of every wait. */
   readonly type: 'ended';
-  /** How the job ended. If the wait ended first: `timeout`, `aborted` by the caller, or `failure` of a poll. */
+  /**
+   * How the job ended. If the wait ended first: `timeout`, `aborted` by the caller, or `failure`, for example of a
+   * poll.
+   */
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
   /** The last known status id, if any. */
   readonly status?: number;

@@ -32,8 +32,8 @@ export interface WaitOptions<T> {
   /** Signal that ends the wait immediately. The wait rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the first known state, and after each change of the status or of `updated_at`. If `onUpdate` throws,
-   * the client logs the error, and the wait continues. The `onWait` hook observes each poll.
+   * Called with the first known state, and after each observed change of the status or of `updated_at`. If `onUpdate`
+   * throws, the client logs the error, and the wait continues. The `onWait` hook observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**

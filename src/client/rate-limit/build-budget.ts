@@ -53,7 +53,8 @@ export interface BuildPermit {
 
 /**
  * Holds back create requests that start a job while the organization's build budget is used up. Afterwards, releases
- * the waiting create requests of each token one at a time, so that the service refuses at most one of them again.
+ * the waiting create requests of each token one at a time: if the budget is still used up, the service refuses one of
+ * them instead of all.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;

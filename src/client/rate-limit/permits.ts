@@ -7,9 +7,9 @@ export type Priority = 'foreground' | 'background';
 export interface AcquireOptions {
   /** Owner of the bucket: a fingerprint of the token, or `ip` for the buckets that the service counts per client IP. */
   readonly scope: string;
-  /** Background requests (polls, usage reports) yield to foreground requests. */
+  /** Background requests (polls, and the client's own reads of the build budget) yield to foreground requests. */
   readonly priority: Priority;
-  /** Signal that ends the wait for the permit. `acquire` rejects with the reason of the signal. */
+  /** Signal that aborts `acquire`, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Maximum pause to wait for, in milliseconds. If a pause is longer, a limiter may reject immediately with an error
@@ -36,8 +36,8 @@ export interface RateLimiter {
 
 export interface ClientLimiter extends RateLimiter {
   /**
-   * If a permit is free, takes it and returns true. Only the client's own limiter has this method, because a user's
-   * limiter must see every request.
+   * If a permit is free, acquires the permit and returns true. Only the client's own limiter has this method, because a
+   * user's limiter must see every request.
    */
   tryAcquire?(bucket: Bucket, scope: string): boolean;
 }
@@ -46,11 +46,13 @@ export interface ClientLimiter extends RateLimiter {
 export interface PermitLog {
   /** Returns the milliseconds until a permit may be free for a request that has `ahead` requests before it. */
   wait(ahead: number, priority: Priority): number;
-  /** Takes up to `waiting` permits. Returns the number of permits taken, which may be 0. Never rejects. */
+  /** Acquires up to `waiting` permits. Returns the number of acquired permits, which may be 0. Never rejects. */
   take(waiting: number, priority: Priority): number | Promise<number>;
-  /** If a permit is free, takes it immediately and returns true. Only logs of one process have this method. */
+  /**
+   * If a permit is free, acquires the permit immediately and returns true. Only logs of one process have this method.
+   */
   takeFree?(): boolean;
-  /** Returns whether no permit was taken in the current interval. */
+  /** Returns whether no permit was acquired in the current interval. */
   isEmpty(): boolean;
   /** Records that the service has paused the bucket. Only logs of several processes have this method. */
   pause?(ms: number): void;

@@ -30,7 +30,7 @@ export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
  */
 type CreateLog = (bucket: Bucket, scope: string, pause: (ms: number) => void) => PermitLog | undefined;
 
-/** Creates a limiter whose buckets take their permits from logs. */
+/** Creates a limiter whose buckets acquire their permits from logs. */
 export function limiterOf(createLog: CreateLog): ClientLimiter {
   const buckets = new Map<string, { readonly bucket: RateLimitBucket; readonly log: PermitLog | undefined }>();
 
@@ -115,7 +115,7 @@ export class RateLimitBucket {
     this.#log = log;
   }
 
-  /** If a permit is free and no request waits, takes the permit and returns true. */
+  /** If a permit is free and no request waits, acquires the permit and returns true. */
   tryAcquire(): boolean {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && this.#log?.takeFree?.() === true;
   }
@@ -159,7 +159,7 @@ export class RateLimitBucket {
     });
   }
 
-  /** Pauses the bucket for `ms` milliseconds. Immediately rejects requests that may not wait that long. */
+  /** Pauses the bucket for `ms` milliseconds. Immediately rejects requests that must not wait that long. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
@@ -262,7 +262,7 @@ export class SlidingWindowLog implements PermitLog {
   readonly #interval: number;
   readonly #takenAt: number[] = [];
   #next = 0;
-  /** Number of permits taken in the current turn of the event loop. */
+  /** Number of permits acquired in the current turn of the event loop. */
   #burst = 0;
   #burstAt = 0;
 
@@ -286,7 +286,7 @@ export class SlidingWindowLog implements PermitLog {
   }
 
   /**
-   * Takes one permit, which must be free. The permit counts from the end of this turn of the event loop, when the
+   * Acquires one permit, which must be free. The permit counts from the end of this turn of the event loop, when the
    * client sends the request.
    */
   take(): number {

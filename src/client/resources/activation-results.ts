@@ -48,7 +48,7 @@ export interface Download {
   /** Name of the datastream. */
   readonly name: string;
   /**
-   * File name that is valid on every file system and unique among the results of the activation. If `fetch`
+   * File name that is valid on common file systems and unique among the results of the activation. If `fetch`
    * decompresses the file, `open()` removes the extension of the compression, such as `.gz`, from the name.
    */
   readonly fileName: string;
@@ -63,7 +63,7 @@ export interface Download {
  * Returns the results of a completed activation.
  *
  * @throws {ResultsNotReadyError} while the job is running; {@link JobError} if the job has ended without completing;
- * {@link ResponseError} if the name of a result is missing.
+ * {@link ResponseError} if the datastreams, or the name of a result, cannot be read.
  */
 export function resultsOf(
   activation: Activation,

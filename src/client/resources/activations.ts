@@ -20,7 +20,7 @@ import {
 import { ListedJobNamespace } from './resource.ts';
 
 /**
- * Activations deliver audiences to partners. An activation ends at status 104, 107 or 4xx, after 105 (DataStreaming).
+ * Activations deliver audiences to partners. An activation ends at status 104 (after 105 DataStreaming), 107 or 4xx.
  */
 export class Activations extends ListedJobNamespace<
   Activation,
@@ -47,7 +47,7 @@ export class Activations extends ListedJobNamespace<
    * 104, the client sends no request.
    *
    * @throws {ResultsNotReadyError} before status 104; `JobFailedError` or `JobNeedsInfoError` if the activation ended
-   * without completing; `ResponseError` if the name of a result is missing.
+   * without completing; `ResponseError` if the datastreams, or the name of a result, cannot be read.
    */
   results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
     return fromCallSite(async () => {

@@ -37,7 +37,7 @@ export function datasetErrors(body: unknown): FieldErrors {
   return errors;
 }
 
-/** Audiences. A job builds an audience from datasets, and ends at status 104, 107 or 4xx. */
+/** Audiences. A job builds an audience, and ends at status 104, 107 or 4xx. */
 export class Audiences extends ListedJobNamespace<Audience, BodyOf<'audiences.create', AudienceCreate>, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, jobs: JobTable<Audience>) {

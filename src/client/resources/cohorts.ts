@@ -58,13 +58,13 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
 
   /**
    * Imports a file: reserves a slot, uploads the file, claims it by creating a cohort with `fields`, and waits until
-   * the cohort has status 4. Throws the errors of `uploads.upload` and `createAndWait`. If the claim fails, the error
-   * contains `upload`, with which `create` can claim the file without another upload.
+   * the cohort has status 4. Throws the errors of `uploads.upload` and `createAndWait`. If the claim fails and the file
+   * can still be claimed, the error contains `upload`, with which `create` can claim the file without another upload.
    *
    * With an `idempotencyKey`, you can safely repeat an import. The second import uploads the file again, but creates no
-   * second cohort. If the first claim may have created a cohort, the second claim fails with a `ConflictError`.
-   * `onConflict` is 'throw' by default. To continue without another upload, save the reference in `onUploaded`, and
-   * call `create` with the same key.
+   * second cohort. If the first claim created a cohort, the second claim fails with a `ConflictError`. `onConflict` is
+   * 'throw' by default. To continue without another upload, save the reference in `onUploaded`, and call `create` with
+   * the same key.
    *
    * @example
    * const file = await openFile('customers.csv'); // from `audience-activation/node`

@@ -47,7 +47,10 @@ const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 
-/** Returns the end of an audience's mapping-key retention, or `undefined` if no dataset has an end date. */
+/**
+ * Returns the end of an audience's mapping-key retention, or `undefined` for a lookalike, and if no dataset has a valid
+ * end date.
+ */
 function keysDeletedAt({ dataset, is_lookalike }: Audience): number | undefined {
   const ends = is_lookalike ? [] : objectsIn(dataset).map(({ end_date }) => Date.parse(end_date));
   const valid = ends.filter((end) => !Number.isNaN(end));

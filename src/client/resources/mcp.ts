@@ -12,10 +12,13 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Decode } from '../schemas/decode.ts';
 
-/** Matches methods that change nothing, so that retries are safe. The effect of `tools/call` is unknown. */
+/** Matches methods that are safe to retry. The effect of `tools/call` is unknown. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
-/** The endpoint of the Model Context Protocol. Requires the `mcpToken` option of the client. */
+/**
+ * The endpoint of the Model Context Protocol. Requires the `mcpToken` option of the client, or the `token` option of
+ * the call.
+ */
 export class Mcp {
   readonly #transport: Transport;
 
@@ -26,8 +29,8 @@ export class Mcp {
 
   /**
    * Sends one message. For a request, resolves with the response, which has a `result` or an `error`. For a
-   * notification or a response, resolves with `undefined`. The client retries a `tools/call` only if the service
-   * certainly did not act.
+   * notification or a response, resolves with `undefined`. The client retries messages that may have an effect, such as
+   * `tools/call`, only if the service certainly did not act.
    *
    * @example
    * const { result } = await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

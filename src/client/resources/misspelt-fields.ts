@@ -16,9 +16,9 @@ interface FieldLogger {
 const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
 
 /**
- * Logs each probable mistake once: undocumented fields of a body, misspelled fields of a query, misspelt values, options
- * of the call in its body, and dates in the wrong order. The client still sends the values, because the service may
- * accept them.
+ * Logs each probable mistake once: undocumented fields of a body, misspelled fields of a query, misspelled values,
+ * options of the call in its body, and dates in the wrong order. The client still sends the values, because the service
+ * may accept them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,

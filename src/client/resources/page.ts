@@ -48,10 +48,10 @@ export interface Page<T> {
 /** A pending list. Await it for the first page, or iterate over it for the rows of all pages. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   /**
-   * Iterates over all rows. The client requests each page when the iteration reaches it, and keeps only the current
-   * page in memory. You can delete rows with this client during the iteration: if you await each delete request, the
-   * iteration skips no rows. If others delete rows, the iteration can skip one row per deleted row, unless the service
-   * returns a total and lists new rows first.
+   * Iterates over all rows. The client requests each page when the iteration reaches it. Of earlier pages, it keeps
+   * only the ids of the rows in memory (for reference tables, the content). You can delete rows with this client during
+   * the iteration: if you await each delete request, the iteration skips no rows. If others delete rows, the iteration
+   * can skip one row per deleted row, unless the service returns a total and lists new rows first.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     yield* walkPages(movingPage(await this));

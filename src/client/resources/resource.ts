@@ -91,10 +91,10 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
    *   body or stored on the connection. The body does not contain `partner_id`, `partner_name` or `pricing_model`.
    * - A cohort: its upload was reserved within the last 15 minutes.
    *
-   * @throws {ValidationError} for a 422. If the service would certainly refuse the body, the client sends nothing, and
-   * `local` is true.
-   * @throws {BuildBudgetError} if the request starts a job and the build budget is used up for longer than
-   * `maxRetryWait`.
+   * @throws {ValidationError} for a 422. If the body itself shows that the service would refuse it, the client sends
+   * nothing, and `local` is true.
+   * @throws {BuildBudgetError} if the request starts a job and the build budget is used up for longer than the call may
+   * wait.
    * @example
    * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
    * const audience = await client.audiences.create({ name: 'Visitors', dataset });
@@ -142,7 +142,7 @@ export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> ex
   }
 
   /**
-   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   * Lists the resources of the account. Await the result for the first page, or iterate over it for all resources.
    *
    * @example
    * for await (const project of client.projects.list()) console.log(project.id);
@@ -210,8 +210,8 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   /**
-   * Iterates over the status changes of a job until the job ends. Does not throw for a job that ends at status 107 or
-   * 4xx.
+   * Iterates over the status changes of a job until the job ends. Does not throw for a job that ends without
+   * completing.
    */
   watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
     return this.#poller.watch(target, options);
@@ -308,7 +308,7 @@ export class ListedJobNamespace<
   }
 
   /**
-   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   * Lists the resources of the account. Await the result for the first page, or iterate over it for all resources.
    *
    * @example
    * for await (const audience of client.audiences.list()) console.log(audience.id, audience.name);

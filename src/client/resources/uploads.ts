@@ -112,8 +112,8 @@ export class Uploads {
   /**
    * Reserves an upload slot. Within 15 minutes, send the file to its URL and claim its reference.
    *
-   * @throws {ValidationError} if the file is larger than the service accepts. The client sends nothing, and `local` is
-   * true.
+   * @throws {ValidationError} if the file is empty or larger than the service accepts. The client sends nothing, and
+   * `local` is true.
    */
   reserve(input: UploadRequest, options: ReserveOptions = {}): ApiPromise<UploadReservation> {
     const requestedAt = Date.now();
@@ -134,11 +134,11 @@ export class Uploads {
   }
 
   /**
-   * Sends a file to a reserved slot. Retries until the slot expires, unless the data are a stream, which can be read
-   * only once.
+   * Sends a file to a reserved slot. Retries up to `maxRetries` times until the slot expires. A stream that the client
+   * has begun to read usually cannot be sent again.
    *
    * @throws {AudienceError} whose `slot` says whether sending again makes sense: `PermissionError` (403) for an expired
-   * slot, another `ApiError`, `ConnectionError`, `TimeoutError`, or `FileError` for unreadable data.
+   * slot, another `ApiError`, `ResponseError`, `ConnectionError`, `TimeoutError`, or `FileError` for unreadable data.
    */
   send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {

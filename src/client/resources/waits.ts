@@ -77,8 +77,8 @@ export class Waits {
    * request. The waits ignore an event that is older than the last known state. If an event lacks fields, the waits
    * read the resource.
    *
-   * While webhooks are arriving, polling for that kind slows to once a minute. If jobs end without a webhook, polling
-   * returns to its normal rate.
+   * While webhooks report the ends of jobs of a kind, the client polls jobs of this kind only once a minute. If jobs
+   * end without a webhook, polling returns to its normal rate.
    *
    * @returns Whether a wait used the state in the event.
    */

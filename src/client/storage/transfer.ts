@@ -54,7 +54,7 @@ const OPTION_NAMES = {
 
 export type TransferMethod = keyof typeof OPTION_NAMES;
 
-/** Refuses unknown options of a transfer, and options that are not numbers. */
+/** Refuses unknown options of a transfer, and invalid numbers. */
 export function checkTransferOptions(method: TransferMethod, options: TransferOptions): void {
   checkOptionNames(options, method, OPTION_NAMES[method]);
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
@@ -133,7 +133,7 @@ export class Transfer {
     return { callId: this.#callId, operation, method, baseUrl, path, isPoll: false, attempt: this.#attempts };
   }
 
-  /** Sends a request. */
+  /** The `fetch` of the client, wrapped by the `around` hooks. */
   get fetch(): Fetch {
     return this.#observer?.fetch ?? this.settings.fetch;
   }
@@ -235,7 +235,7 @@ export class Transfer {
     return queryRedactor(this.bearer === undefined ? redactor : redactor.with([this.bearer]), this.url);
   }
 
-  /** Returns the wait before the next attempt, or `undefined` to give up. */
+  /** Returns the delay before the next attempt, or `undefined` to give up. */
   async #delayAfter({ failure, error }: AttemptFailure): Promise<number | undefined> {
     const { settings } = this;
     const { options, canRetry, expiresAt = Number.POSITIVE_INFINITY } = this.#plan;

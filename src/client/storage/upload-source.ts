@@ -27,14 +27,14 @@ export interface ByteReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Data to upload. A stream needs the `size` option and can be sent only once. */
+/** Data to upload. A stream can be sent only once, and usually needs the `size` option. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
 /**
- * Returns whether data are a `Uint8Array`, also from another realm. The `length` of other views may not be in bytes.
+ * Returns whether data are a `Uint8Array`, also from another realm. The `length` of other views might not be in bytes.
  */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';

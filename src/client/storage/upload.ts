@@ -28,7 +28,10 @@ export interface UploadOptions extends TransferOptions {
    * the error, and the upload continues.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Size of the data in bytes. Required for a stream. @default the reserved size of the slot */
+  /**
+   * Size of the data in bytes. Required for a stream, unless this client has reserved the slot with `uploads.reserve`.
+   * @default the size of the data; for a stream, the reserved size
+   */
   readonly size?: number | undefined;
   /** Headers that the presigned URL was signed for, such as `Content-Type`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -45,8 +48,8 @@ export interface UploadPlan {
 }
 
 /**
- * Sends a file to its slot, with retries until the slot expires. The `slot` of an error says whether another upload to
- * the slot is possible.
+ * Sends a file to its slot, with up to `maxRetries` retries until the slot expires. The `slot` of an error says whether
+ * another upload to the slot is possible.
  */
 export async function uploadFile({ transport, url, source, options, expiresAt }: UploadPlan): Promise<void> {
   const { settings } = transport;
