@@ -157,6 +157,22 @@ describe('connectMcp', () => {
     expect(asked.every((one) => one.startsWith('mcp '))).toBe(true);
   });
 
+  it('sends the headers that an `around` hook adds', async () => {
+    const { url, account } = await startBench();
+    const sent: (string | null)[] = [];
+    const client = await connectFor(create(), {
+      baseUrl: url,
+      token: account.token('mcp'),
+      around: (_call, next) => next({ headers: { traceparent: 'of-the-span' } }),
+      fetch: (input, init) => {
+        sent.push(new Request(input, init).headers.get('traceparent'));
+        return fetch(input, init);
+      },
+    });
+    await client.listTools();
+    expect(new Set(sent)).toEqual(new Set(['of-the-span']));
+  });
+
   it('retries no call of a tool that the service may have carried out', async () => {
     const { url, account, sandbox } = await startBench();
     const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp') });

@@ -4,7 +4,7 @@ import type { Fetch } from './send.ts';
 
 /** What an `around` hook adds to the requests of a call. */
 export interface CallAdditions {
-  /** Headers, such as `traceparent`. Uploads, downloads and `connectMcp` ignore them. */
+  /** Headers, such as `traceparent`. Uploads and downloads ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Wraps `fetch`: receives a `fetch` function, and returns the function to call instead. Called synchronously for each

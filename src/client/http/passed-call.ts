@@ -4,7 +4,7 @@ import type { Redactor } from '../../util/redact.ts';
 import { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
 import { execute } from './call.ts';
 import { CallRecord } from './call-record.ts';
-import type { PreparedRequest } from './request.ts';
+import { checkedHeaders, type PreparedRequest } from './request.ts';
 import { statusFailure } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, readResponse } from './send.ts';
 import type { Transport } from './transport.ts';
@@ -79,7 +79,7 @@ export class PassedCall {
     signal: AbortSignal,
     timeout: number,
   ): Promise<ReceivedResponse> {
-    const { token, settings, observer } = this.#call;
+    const { token, settings, observer, headers: added } = this.#call;
     const fetch = observer?.fetch ?? settings.fetch;
     const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
     const callerSignal = this.#input.signal;
@@ -88,7 +88,7 @@ export class PassedCall {
     const init = {
       ...settings.fetchOptions,
       method,
-      headers: { ...headers, authorization: `Bearer ${token}` },
+      headers: { ...(added && checkedHeaders(added)), ...headers, authorization: `Bearer ${token}` },
       redirect: 'manual',
       signal: lasting,
       ...(body && { body }),

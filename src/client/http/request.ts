@@ -214,7 +214,7 @@ interface RequestPlan {
 type HeaderRecord = Readonly<Record<string, string>>;
 
 /** Checks the headers of a call, and returns them by lower-case name. */
-function checkedHeaders(headers: HeaderRecord): HeaderRecord {
+export function checkedHeaders(headers: HeaderRecord): HeaderRecord {
   checkHeaders(headers);
   checkSendable(headers);
   return lowerCased(headers);
