@@ -412,7 +412,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['Corrected']);
   });
 
-  it('of a repetition keeps the create that was sent before', async () => {
+  it('a refused repetition keeps the entry of the first create request', async () => {
     const bench = await startJournalBench();
     // Each has another token of the account.
     const connect = (): AudienceClient =>
@@ -435,7 +435,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['North']);
   });
 
-  it('of a repetition that never ends is settled by a person, with a method that the error names', async () => {
+  it('if the service keeps refusing a repetition, the error names the method to settle it', async () => {
     const bench = await startJournalBench();
     await loseResponse(bench);
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422 });
@@ -452,7 +452,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['Corrected', 'North']);
   });
 
-  it('after a lost response in the same call keeps the create', async () => {
+  it('a refusal after a lost response in the same call keeps the entry', async () => {
     const bench = await startJournalBench();
     bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const { sandbox } = bench;
@@ -501,7 +501,7 @@ describe('a refusal', () => {
     expect(bench.sent()).toBe(1);
   });
 
-  it('by an abort before the request was sent voids the create', async () => {
+  it('an abort before the request was sent voids the entry', async () => {
     const { bench, journal } = await openNew();
     const reason = new Error('stop');
     const signal = AbortSignal.abort(reason);

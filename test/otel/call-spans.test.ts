@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(spans().map(({ name }) => name)).toEqual(['GET', 'request', 'GET /api/v2/audiences/{id}', 'request']);
   });
 
-  it('the span of a call is above that of the call that issues its token', async () => {
+  it('the span of a call is the parent of the span of the call that issues its token', async () => {
     const sandbox = createSandbox();
     sandbox.accounts.create(credentials);
     const { telemetry, named } = startTelemetry(undici());

@@ -141,7 +141,7 @@ describe('the use of a bucket', () => {
     expect([...use.shares()]).toEqual([['read', 0]]);
   });
 
-  it('is that of the limit that is used most, and twice the limit at most', () => {
+  it('the use of a bucket is the highest use of its limits, at most twice the limit', () => {
     const use = new BucketUse();
     use.add('read', { limit: 100, interval: 1_000 });
     for (let request = 0; request < 9; request++) use.add('read', { limit: 2, interval: 1_000 });

@@ -150,7 +150,7 @@ describe('a response larger than `maxResponseBytes`', () => {
     expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'response-too-large' });
   });
 
-  it('is one that exceeds the limit by a single byte', async () => {
+  it('a response that is one byte larger than `maxResponseBytes` is too large', async () => {
     const body = JSON.stringify({ status: 'success', code: 200, message: 'é', data: [] });
     const { url } = await startCounting(send({ status: 200, body }));
     const bytes = Buffer.byteLength(body);

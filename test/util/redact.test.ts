@@ -4,7 +4,7 @@ import { Redactor } from '../../src/util/redact.ts';
 const TOKEN = 'canary|token-8f3a9c';
 
 describe('a redactor', () => {
-  it('removes a secret that stands across the end of what is shown', () => {
+  it('removes a secret that the length limit would split', () => {
     const redactor = new Redactor();
     redactor.addSecret(TOKEN);
     for (let before = 2_000; before < 2_100; before++) {
