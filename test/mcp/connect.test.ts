@@ -193,7 +193,7 @@ describe('connectMcp', () => {
 describe('connectMcp with a client that negotiates the version of the protocol', () => {
   const create = () => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 
-  it('connects the client by the newest version', async () => {
+  it('connects the client with the newest version', async () => {
     const { url, account } = await startBench();
     const client = create();
     await connectFor(client, { baseUrl: url, token: account.token('mcp') });

@@ -99,7 +99,7 @@ describe('a journal', () => {
     expect(bench.sent()).toBe(1);
   });
 
-  it('refuses another body under a key, and takes it under another one', async () => {
+  it('refuses another body under a key, and accepts it under another key', async () => {
     const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     const id = await journal.create(audiences, 'north', NORTH);
@@ -257,7 +257,7 @@ describe('a journal whose process was killed', () => {
       expect(await create()).toMatchObject({ code: 'outcome-expired' });
     }));
 
-  it('refuses a changed body while the outcome of a create is not known, and takes it afterwards under another key', async () => {
+  it('refuses a changed body while the outcome of a create is unknown, and afterwards accepts it under another key', async () => {
     const bench = await startJournalBench();
     await loseResponse(bench);
     const journal = await bench.open();

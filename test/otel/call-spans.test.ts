@@ -20,7 +20,7 @@ async function start(script: Script, options: ClientOptions = {}, propagate: rea
 }
 
 describe('a call', () => {
-  it('is a span, with a client span for each attempt below it, and none of undici', async () => {
+  it('has a span with a child span for each attempt, and no span of undici', async () => {
     const { server, client, spans, named } = await start([
       { status: 503 },
       { data: wireAudience(7), headers: { 'x-request-id': 'r2' } },

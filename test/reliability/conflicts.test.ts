@@ -51,7 +51,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([data.id]);
   });
 
-  it('a create whose key is in flight by another call is waited for, and answered with what that call created', async () => {
+  it('a create whose key another call has in flight waits for the response of that call, and returns it', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'Shared' }, options);

@@ -379,7 +379,7 @@ describe('a batch', () => {
     expect(creates().filter(({ status }) => status === 503)).toHaveLength(15);
   });
 
-  it('waits for the end of an outage also with fewer than three creates, of which a read tells the outage', async () => {
+  it('also waits for the end of an outage if fewer than three creates are left and a read fails', async () => {
     const { run, sandbox, limits, creates, breakRow, attempts } = await startBatches();
     setTimeout(sandbox.faults.add({ status: 503 }), 19 * MINUTE);
     expect(statesOf(await run(rowsOf('a', 'b')))).toEqual(allDone(['a', 'b']));
@@ -503,7 +503,7 @@ describe('a batch', () => {
     },
   );
 
-  it('leaves a row unfinished whose activation has no files, so that the next run looks again', async () => {
+  it('leaves a row unfinished if its activation has no files, so that the next run reads it again', async () => {
     const { run, folder, hideFiles } = await startBatches();
     const options = { activate: {}, download: folder };
     hideFiles();

@@ -37,7 +37,7 @@ describe('audiences', () => {
 describe('a list', () => {
   const rows = (from: number, count: number) => Array.from({ length: count }, (_, at) => wireAudience(from + at));
 
-  it('is walked page by page, each requested when the walk reaches it', async () => {
+  it('requests each page when the iteration reaches it', async () => {
     const server = await startServer([{ data: rows(1, 100) }, { data: rows(101, 100) }, { data: rows(201, 37) }]);
     const list = clientOf(server).audiences.list();
     const ids: number[] = [];
