@@ -401,7 +401,7 @@ describe('a copied journal', () => {
 });
 
 describe('a refusal', () => {
-  it('voids a create that was sent by the same call, so that another body may follow', async () => {
+  it('a refusal voids the create that the same call sent, so that another body may follow', async () => {
     const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422, times: 1 });

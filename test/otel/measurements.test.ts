@@ -129,7 +129,7 @@ describe('the use of a bucket', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('is the requests of the last interval, as a share of the limit', () => {
+  it('the use of a bucket is the share of the limit that the requests of the last interval used', () => {
     const use = new BucketUse();
     const rate = { limit: 4, interval: 1_000 };
     for (let request = 0; request < 3; request++) {

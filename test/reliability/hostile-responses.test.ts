@@ -102,7 +102,7 @@ describe('a response larger than `maxResponseBytes`', () => {
   const gzip: RequestListener = (_, response) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(2 ** 20));
 
-  it('is a separate error, which is not retried, and ends at the default of 16 MiB', async () => {
+  it('rejects with its own error without a retry, by default above 16 MiB', async () => {
     const sent: number[] = [];
     /** Sends as many bytes. */
     const fetch = async (): Promise<Response> => {

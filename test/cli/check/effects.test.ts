@@ -51,7 +51,7 @@ describe('a check with a contract', () => {
     });
   });
 
-  it('finds a list after another one that nobody can guess', async () => {
+  it('finds the path of a list even if nobody can guess the path of an earlier list', async () => {
     const contract: ServiceContract = {
       operations: {
         ...following({ list: '/mine/*' }, ['audiences', 'activations']).operations,
@@ -216,7 +216,7 @@ describe('a check that writes', () => {
     expect(onProgress).toHaveBeenCalledWith('left', name);
   });
 
-  it('believes no replay that it has not seen', async () => {
+  it('confirms no idempotency key if it has not seen a replay', async () => {
     const keys = new Set<string | null>();
     const failing = answers(({ operation, headers }) => {
       const key = headers.get('idempotency-key');
