@@ -131,7 +131,7 @@ describe('generators of clients', () => {
 });
 
 describe('the schemas of the document', () => {
-  it('describe every property, also those of objects within objects', () => {
+  it('describe every property, also in nested objects', () => {
     const { schemas } = openApiDocument().components;
     const missing: string[] = [];
     for (const [name, schema] of Object.entries(schemas ?? {})) {

@@ -96,7 +96,7 @@ describe('an error', () => {
     ['an array', []],
     ['an error of another package', { name: 'Error', message: 'No.', code: 'conflict' }],
     ['a field of another type', { ...new ConfigurationError('No.').toJSON(), headers: 5 }],
-  ])('is not made of %s', (_, json) => {
+  ])('`AudienceError.from` refuses %s', (_, json) => {
     const from = () => AudienceError.from(json);
     expect(from).toThrow(ConfigurationError);
     expect(from).toThrow('`AudienceError.from` did not receive an error of this package.');

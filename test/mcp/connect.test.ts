@@ -209,7 +209,7 @@ describe('connectMcp', () => {
 describe('connectMcp with a client that negotiates the version of the protocol', () => {
   const create = () => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 
-  it('connects the client by the newest version', async () => {
+  it('connects the client with the newest version', async () => {
     const { url, account } = await startBench();
     const client = create();
     await connectFor(client, { baseUrl: url, token: account.token('mcp') });
@@ -217,7 +217,7 @@ describe('connectMcp with a client that negotiates the version of the protocol',
     expect((await client.listTools()).tools.length).toBeGreaterThan(5);
   });
 
-  it('rejects with the error of this package, not with that of the client around it', async () => {
+  it('rejects with the error of this package, not with the error of the MCP client', async () => {
     const { url, account } = await startBench();
     const options = { baseUrl: url, token: account.token('api'), maxRetries: 0 };
     expect(await failureOf(connectFor(create(), options))).toMatchObject({ name: 'PermissionError', status: 403 });
@@ -245,7 +245,7 @@ describe('the options of connectMcp', () => {
     expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining(message) });
   });
 
-  it('take no token of the environment, which is none of scope mcp', async () => {
+  it('ignore AUDIENCE_TOKEN, because it has no scope mcp', async () => {
     process.env.AUDIENCE_TOKEN = 'of-the-api';
     const { token, ...rest } = base;
     const error = await failureOf(Reflect.apply(connectMcp<typeof client>, undefined, [rest]));

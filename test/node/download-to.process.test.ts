@@ -74,7 +74,7 @@ describe('results downloaded to a directory', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('replace those of an earlier download', async () => {
+  it('replace the files of an earlier download', async () => {
     const { client, directory } = await startResults(complete);
     await writeFile(join(directory, 'devices.csv.gz'), 'old');
     await downloadTo(client, 7, directory);
@@ -205,7 +205,7 @@ describe('results downloaded to a directory', () => {
     expect(new Uint8Array(await readFile(file?.path ?? ''))).toEqual(body);
   });
 
-  it('a download of which only the end of the response was lost is complete', async () => {
+  it('a download is complete if it received all bytes and only the end of the response was lost', async () => {
     const { client, directory } = await startParts([
       [200, 0, SIZE * 2, 0],
       [416, 0, 0, SIZE],

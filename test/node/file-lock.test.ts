@@ -221,7 +221,7 @@ describe('the holder of a file lock', () => {
     expect(await filesBeside(path)).toEqual(['counter', 'counter.lock']);
   });
 
-  it('does not remove the folder of the next holder before it has learned of it', async () => {
+  it('does not remove the folder of the next holder, even before it notices the loss of the lock', async () => {
     const { path } = await startFile();
     await withFileLock(path, async () => {
       await rm(`${path}.lock`, { recursive: true });

@@ -120,7 +120,7 @@ describe('an import with a journal', () => {
     expect(await cohortsOf(bench)).toBe(1);
   });
 
-  it('refuses a file whose content has changed, and takes a file of which only the time has', async () => {
+  it('refuses a file whose content has changed, and accepts a file if only its time has changed', async () => {
     const bench = await startImportBench();
     const id = await bench.importFile();
     await utimes(bench.file, 1, 1);

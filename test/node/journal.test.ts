@@ -99,7 +99,7 @@ describe('a journal', () => {
     expect(bench.sent()).toBe(1);
   });
 
-  it('refuses another body under a key, and takes it under another one', async () => {
+  it('refuses another body under a key, and accepts it under another key', async () => {
     const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     const id = await journal.create(audiences, 'north', NORTH);
@@ -257,7 +257,7 @@ describe('a journal whose process was killed', () => {
       expect(await create()).toMatchObject({ code: 'outcome-expired' });
     }));
 
-  it('refuses a changed body while the outcome of a create is not known, and takes it afterwards under another key', async () => {
+  it('refuses a changed body while the outcome of a create is unknown, and afterwards accepts it under another key', async () => {
     const bench = await startJournalBench();
     await loseResponse(bench);
     const journal = await bench.open();
@@ -401,7 +401,7 @@ describe('a copied journal', () => {
 });
 
 describe('a refusal', () => {
-  it('voids a create that was sent by the same call, so that another body may follow', async () => {
+  it('a refusal voids the create that the same call sent, so that another body may follow', async () => {
     const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422, times: 1 });
@@ -412,7 +412,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['Corrected']);
   });
 
-  it('of a repetition keeps the create that was sent before', async () => {
+  it('a refused repetition keeps the entry of the first create request', async () => {
     const bench = await startJournalBench();
     // Each has another token of the account.
     const connect = (): AudienceClient =>
@@ -435,7 +435,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['North']);
   });
 
-  it('of a repetition that never ends is settled by a person, with a method that the error names', async () => {
+  it('if the service keeps refusing a repetition, the error names the method to settle it', async () => {
     const bench = await startJournalBench();
     await loseResponse(bench);
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422 });
@@ -452,7 +452,7 @@ describe('a refusal', () => {
     expect(await bench.names()).toEqual(['Corrected', 'North']);
   });
 
-  it('after a lost response in the same call keeps the create', async () => {
+  it('a refusal after a lost response in the same call keeps the entry', async () => {
     const bench = await startJournalBench();
     bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const { sandbox } = bench;
@@ -501,7 +501,7 @@ describe('a refusal', () => {
     expect(bench.sent()).toBe(1);
   });
 
-  it('by an abort before the request was sent voids the create', async () => {
+  it('an abort before the request was sent voids the entry', async () => {
     const { bench, journal } = await openNew();
     const reason = new Error('stop');
     const signal = AbortSignal.abort(reason);

@@ -36,7 +36,7 @@ it('an upload of 64 MiB keeps only a few of them in memory', async () => {
   expect(most).toBeLessThan(IN_USE);
 });
 
-it('a download of 64 MiB keeps only a few of them in memory', async () => {
+it('a download of 64 MiB keeps only a few MiB in memory', async () => {
   const chunk = Buffer.alloc(2 ** 16, 'a line\n');
   const storage = await serve((_, response) => {
     response.writeHead(200, { 'content-length': SIZE });

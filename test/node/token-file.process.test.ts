@@ -42,7 +42,7 @@ async function killAt(step: string): Promise<readonly [token: string | undefined
 }
 
 describe('a process that is killed while it saves a token', () => {
-  it('leaves a complete one at each step, and nothing that a later save does not remove', async () => {
+  it('leaves a complete file at each step, and nothing that a later save does not remove', async () => {
     const steps = ['write', 'half', 'sync', 'rename', 'renamed'];
     const left = await Promise.all(steps.map(async (step) => [step, ...(await killAt(step))]));
     expect(left).toEqual([

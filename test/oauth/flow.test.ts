@@ -194,7 +194,7 @@ describe('a refusal of the server', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('a client without tokens registers again: the server may have forgotten a registration of weeks ago', async () => {
+  it('a client without tokens registers again, because the server may have deleted an old registration', async () => {
     const { oauth, sandbox, url } = await startOAuthBench();
     await signIn(oauth);
     await oauth.revoke();

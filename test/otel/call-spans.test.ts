@@ -20,7 +20,7 @@ async function start(script: Script, options: ClientOptions = {}, propagate: rea
 }
 
 describe('a call', () => {
-  it('is a span, with a client span for each attempt below it, and none of undici', async () => {
+  it('has a span with a child span for each attempt, and no span of undici', async () => {
     const { server, client, spans, named } = await start([
       { status: 503 },
       { data: wireAudience(7), headers: { 'x-request-id': 'r2' } },
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(spans().map(({ name }) => name)).toEqual(['GET', 'request', 'GET /api/v2/audiences/{id}', 'request']);
   });
 
-  it('the span of a call is above that of the call that issues its token', async () => {
+  it('the span of a call is the parent of the span of the call that issues its token', async () => {
     const sandbox = createSandbox();
     sandbox.accounts.create(credentials);
     const { telemetry, named } = startTelemetry(undici());

@@ -129,7 +129,7 @@ describe('the use of a bucket', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('is the requests of the last interval, as a share of the limit', () => {
+  it('the use of a bucket is the share of the limit that the requests of the last interval used', () => {
     const use = new BucketUse();
     const rate = { limit: 4, interval: 1_000 };
     for (let request = 0; request < 3; request++) {
@@ -141,7 +141,7 @@ describe('the use of a bucket', () => {
     expect([...use.shares()]).toEqual([['read', 0]]);
   });
 
-  it('is that of the limit that is used most, and twice the limit at most', () => {
+  it('the use of a bucket is the highest use of its limits, at most twice the limit', () => {
     const use = new BucketUse();
     use.add('read', { limit: 100, interval: 1_000 });
     for (let request = 0; request < 9; request++) use.add('read', { limit: 2, interval: 1_000 });

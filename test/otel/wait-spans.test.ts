@@ -17,7 +17,7 @@ describe('in virtual time', () => {
   }
 
   describe('a wait', () => {
-    it('is a span below that of its caller, with a link to each poll that served it', async () => {
+    it('has a span below the span of its caller, with a link to each poll that served it', async () => {
       const { client, add, set, named, tracerProvider } = start();
       const ids = add(3);
       const callers = ids.map((id) => tracerProvider.getTracer('test').startSpan(`caller ${id}`));

@@ -39,7 +39,7 @@ describe('findImportProblems', () => {
     expect(problems).toEqual(['circle: client/http/a.ts → client/http/b.ts → client/http/c.ts → client/http/a.ts']);
   });
 
-  it('finds code of the client in the sandbox, which may use facts and types', () => {
+  it('finds code of the client in the sandbox, which may import types and `spec`', () => {
     const problems = findImportProblems([
       file(
         'sandbox/x.ts',

@@ -48,7 +48,7 @@ describe('the size of all that webhooks export', () => {
 });
 
 describe('the size of openApiDocument', () => {
-  it('is at most 30 KiB, of which the document takes 20: who imports it alone gets no client', async () => {
+  it('is at most 30 KiB, because its import does not contain the client', async () => {
     const { gzip } = await sizeOfBundle("export { openApiDocument } from 'audience-activation';");
     expect(gzip).toBeGreaterThan(10_000);
     expect(gzip).toBeLessThanOrEqual(30 * 1_024);

@@ -54,7 +54,7 @@ describe('a process', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it('that slept while its permits became due reserves others', async () => {
+  it('a process that slept while its permits became due reserves new permits', async () => {
     const { redis, time } = suite();
     const shared = share(() => redis.connect());
     const [late, other] = [shared.process(), shared.process()];

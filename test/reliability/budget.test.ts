@@ -154,7 +154,7 @@ describe('a create that may have happened, and then waits for the build budget',
     expect(sentAt).toHaveLength(2);
   });
 
-  it('waits for as long as it takes if nothing can have happened', async () => {
+  it('waits without a time limit if no earlier attempt can have arrived', async () => {
     const { client } = await startSpent({ maxRetryWait: 48 * HOUR });
     const creating = client.audiences.create({ name: 'Three' });
     await vi.advanceTimersByTimeAsync(2 * HOUR);

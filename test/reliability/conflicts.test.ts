@@ -51,7 +51,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([data.id]);
   });
 
-  it('a create whose key is in flight by another call is waited for, and answered with what that call created', async () => {
+  it('a create whose key another call has in flight waits for the response of that call, and returns it', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'Shared' }, options);
@@ -65,7 +65,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items).toHaveLength(1);
   });
 
-  it('a create whose key is in flight by a call with another body is refused as soon as that has ended', async () => {
+  it('a create whose key a call with another body has in flight is refused as soon as the other call has ended', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'First' }, options);

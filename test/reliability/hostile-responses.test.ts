@@ -102,7 +102,7 @@ describe('a response larger than `maxResponseBytes`', () => {
   const gzip: RequestListener = (_, response) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(2 ** 20));
 
-  it('is a separate error, which is not retried, and ends at the default of 16 MiB', async () => {
+  it('rejects with its own error without a retry, by default above 16 MiB', async () => {
     const sent: number[] = [];
     /** Sends as many bytes. */
     const fetch = async (): Promise<Response> => {
@@ -150,7 +150,7 @@ describe('a response larger than `maxResponseBytes`', () => {
     expect(await failureOf(client.webhooks.list())).toMatchObject({ code: 'response-too-large' });
   });
 
-  it('is one that exceeds the limit by a single byte', async () => {
+  it('a response that is one byte larger than `maxResponseBytes` is too large', async () => {
     const body = JSON.stringify({ status: 'success', code: 200, message: 'é', data: [] });
     const { url } = await startCounting(send({ status: 200, body }));
     const bytes = Buffer.byteLength(body);

@@ -42,7 +42,7 @@ describe('a create with the outcome `not-sent`', () => {
 });
 
 describe('a create with the outcome `refused`', () => {
-  it('a create after a 422 has created nothing, and happens under a new key when what the error names is corrected', async () => {
+  it('a create that got a 422 created nothing, and succeeds under a new key after the named field is corrected', async () => {
     const { client } = await startBench();
     const error = await errorWith('refused', client.audiences.create({ name: 'One', project_id: 999 }));
     expect(error).toMatchObject({ errors: { project_id: [expect.any(String)] } });

@@ -64,7 +64,7 @@ describe('a session that has ended', () => {
     ]);
   });
 
-  it('ends the walk of a watch', async () => {
+  it('ends the iteration of a watch', async () => {
     const page = startPage();
     const [id = 0] = page.service.add(1);
     const steps = page.service.client.audiences.watch(id, forever)[Symbol.asyncIterator]();

@@ -158,7 +158,7 @@ describe('thousands of deliveries in random order, with retries, failures and re
     else expect(Math.max(...handled.values())).toBeGreaterThan(1);
   });
 
-  it('a receiver handles the event of another one that was killed, after its lease has ended', async () => {
+  it('after the lease has ended, a receiver handles the event of another receiver that was killed', async () => {
     const database = startDatabase();
     const start = (handler: () => Promise<void>): WebhookReceiver =>
       createWebhookReceiver({

@@ -130,7 +130,7 @@ describe('deliveries of the sandbox', () => {
       expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('status');
     }));
 
-  it('deliveries carry two signatures for 24 hours after a rotation, that of the new secret first', async () => {
+  it('deliveries carry two signatures for 24 hours after a rotation, first the signature of the new secret', async () => {
     const { sandbox, received, endpoint, verify } = await start();
     const { secret } = sandbox.webhooks.rotate(endpoint.id);
     sandbox.webhooks.test(endpoint.id);

@@ -4,7 +4,7 @@ import { Redactor } from '../../src/util/redact.ts';
 const TOKEN = 'canary|token-8f3a9c';
 
 describe('a redactor', () => {
-  it('removes a secret that stands across the end of what is shown', () => {
+  it('removes a secret that the length limit would split', () => {
     const redactor = new Redactor();
     redactor.addSecret(TOKEN);
     for (let before = 2_000; before < 2_100; before++) {
@@ -14,7 +14,7 @@ describe('a redactor', () => {
     }
   });
 
-  it('removes a secret that the cut would split beyond what it reads', () => {
+  it('removes a secret that is longer than the length limit', () => {
     const redactor = new Redactor().with(['z'.repeat(3_000)]);
     for (let before = 0; before < 6_000; before += 97) {
       expect(redactor.body(`${'x'.repeat(before)}${'z'.repeat(3_000)}${'y'.repeat(9_000)}`)).not.toContain('z');

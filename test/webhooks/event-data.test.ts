@@ -70,7 +70,7 @@ it.each([
   ['another value is kept', { is_activation_allowed: 'yes' }, {}, 'yes'],
   ['data of another version are kept', { is_activation_allowed: 1 }, { schema_version: 2 }, 1],
   ['data of a cohort are kept', { is_activation_allowed: 1 }, { type: 'cohort.completed' }, 1],
-])('the flag of an event: %s', async (_, fields, more, expected) => {
+])('`is_activation_allowed` in the data of an event: %s', async (_, fields, more, expected) => {
   const event = wireEvent('evt_1', more);
   const request = await delivery({ ...event, data: { ...Object(event.data), ...fields } });
   const { data } = await verifyWebhook(await request.text(), request.headers, SECRET);

@@ -60,7 +60,7 @@ describe('rows of a batch', () => {
     expect(() => read(`${text}\r\nsouth`)).toThrow('Line 4 has fewer cells');
   });
 
-  it('have numbers of a CSV as numbers', () => {
+  it('numbers in a CSV become numbers in the body', () => {
     expect(read('Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n')).toEqual([
       { key: 'a', body: { name: 'A', cohort_id: 81 } },
     ]);

@@ -336,7 +336,7 @@ describe('a batch', () => {
     ['403', () => Response.json({ status: 'error', code: 403, message: 'No.' }, { status: 403 }), 'unfinished'],
     ['a cut connection', () => Promise.reject(new TypeError('fetch failed')), 'unknown'],
   ] as const)('with one row that always gets %s', (_, fail, state) => {
-    it.each(['first', 'last'])('ends only that row, %s, and sends it once a run', async (where) => {
+    it.each(['first', 'last'])('if the %s row fails, the other rows are done', async (where) => {
       const { run, breakRow, names, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
       const others = namesOf(runs(4, 49));
       const keys = others.toSpliced(where === 'first' ? 0 : others.length, 0, 'poison');
@@ -351,7 +351,7 @@ describe('a batch', () => {
       expect(await names()).toEqual(others.sort());
     });
 
-    it.each(['first', 'last'])('as an activation, ends only that row, %s', async (where) => {
+    it.each(['first', 'last'])('if the activation of the %s row fails, the other rows are done', async (where) => {
       const { run, breakRow, all, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
       const others = namesOf(runs(4, 49));
       const keys = others.toSpliced(where === 'first' ? 0 : others.length, 0, 'poison');
@@ -379,7 +379,7 @@ describe('a batch', () => {
     expect(creates().filter(({ status }) => status === 503)).toHaveLength(15);
   });
 
-  it('waits for the end of an outage also with fewer than three creates, of which a read tells the outage', async () => {
+  it('also waits for the end of an outage if fewer than three creates are left and a read fails', async () => {
     const { run, sandbox, limits, creates, breakRow, attempts } = await startBatches();
     setTimeout(sandbox.faults.add({ status: 503 }), 19 * MINUTE);
     expect(statesOf(await run(rowsOf('a', 'b')))).toEqual(allDone(['a', 'b']));
@@ -419,7 +419,7 @@ describe('a batch', () => {
     expect(attempts.length).toBeLessThan(100);
   });
 
-  it('of many rows with activation is complete after two runs with 35 % of faults', async () => {
+  it('many rows with activations are complete after two runs with 35 % of faults', async () => {
     const { run, sandbox, names, all } = await startBatches({ seed: 7, limits: { buildsPerHour: 1_000 } });
     sandbox.faults.add({ cut: 'after', rate: 0.15 });
     sandbox.faults.add({ status: 503, rate: 0.1 });
@@ -503,7 +503,7 @@ describe('a batch', () => {
     },
   );
 
-  it('leaves a row unfinished whose activation has no files, so that the next run looks again', async () => {
+  it('leaves a row unfinished if its activation has no files, so that the next run reads it again', async () => {
     const { run, folder, hideFiles } = await startBatches();
     const options = { activate: {}, download: folder };
     hideFiles();

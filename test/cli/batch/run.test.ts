@@ -98,7 +98,7 @@ describe('aud run', () => {
     expect([code, err]).toEqual([0, '2 empty columns at the end are ignored.\n']);
   });
 
-  it('holds only rows that need a create against the window of WebDomain data, and a run that continues refuses only them', async () => {
+  it('checks only rows without a create request against the window of WebDomain data, and a continued run refuses only these rows', async () => {
     const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
     const start = day(Date.now() - 44 * 86_400_000);
     const row = { key: 'a', name: 'A', dataset: [{ analysis_type: 'WebDomain', start_date: start, end_date: start }] };
@@ -438,7 +438,7 @@ describe('aud run', () => {
     expect([empty.code, empty.err]).toEqual([8, expect.stringContaining('The file of an import is empty')]);
   });
 
-  it('gives advice that its own flags can follow, without idempotency keys', async () => {
+  it('gives advice that names its own flags, and no idempotency keys', async () => {
     const { runRows, sandbox, creates, folder } = await startRows(TWO, { jobs: { duration: 0, outcome: 107 } });
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const lost = await runRows(['--max-retries', '0']);

@@ -251,7 +251,7 @@ describe('check', () => {
     expect(err).toContain('data: snakeCased');
   });
 
-  it('finds no time zone at a sandbox whose clock is not that of the machine', async () => {
+  it('finds no time zone at a sandbox whose clock differs from the clock of the machine', async () => {
     const { run, sandbox } = await startFilled();
     await sandbox.advance(1_800_000);
     const { code, out } = await run(['check', '--write', '--yes', '--all']);

@@ -51,7 +51,7 @@ describe('a check with a contract', () => {
     });
   });
 
-  it('finds a list after another one that nobody can guess', async () => {
+  it('finds the path of a list even if nobody can guess the path of an earlier list', async () => {
     const contract: ServiceContract = {
       operations: {
         ...following({ list: '/mine/*' }, ['audiences', 'activations']).operations,
@@ -196,7 +196,7 @@ describe('a check that writes', () => {
     expect(service.lists.projects).toHaveLength(4);
   });
 
-  it('has left nothing if the create is refused', async () => {
+  it('reports no leftover project if the service refuses to create one', async () => {
     const readOnly = answers(({ method }) => (method === 'GET' ? undefined : failure(403, 'Read only.')));
     const onProgress = vi.fn();
     await check({ traits: [readOnly] }, { level: 'write', onProgress });
@@ -216,7 +216,7 @@ describe('a check that writes', () => {
     expect(onProgress).toHaveBeenCalledWith('left', name);
   });
 
-  it('believes no replay that it has not seen', async () => {
+  it('confirms no idempotency key if it has not seen a replay', async () => {
     const keys = new Set<string | null>();
     const failing = answers(({ operation, headers }) => {
       const key = headers.get('idempotency-key');
@@ -265,13 +265,13 @@ describe('compare', () => {
     ]);
   });
 
-  it('has as unchecked what was confirmed and is only likely now', async () => {
+  it('reports a setting as unchecked if it was confirmed and now is only likely', async () => {
     const unreadable = answers(({ operation }) => (operation === 'cohorts.get' ? failure(500, 'Not now.') : undefined));
     const { unchecked } = await compared({}, { traits: [unreadable] });
     expect(unchecked).toEqual(['path:cohorts.get', 'shape:cohort']);
   });
 
-  it('has other settings, and a path that is refused now', async () => {
+  it('reports changed settings, and a path that the service refuses now', async () => {
     const contract: ServiceContract = {
       serverTimeZone: 'Etc/GMT-1',
       requestIdHeader: 'x-correlation-id',

@@ -149,7 +149,7 @@ describe('--contract', () => {
     expect(await run(['budget', '--sandbox', '--contract', file], { env: LOGGED_OUT })).toMatchObject({ code: 0 });
   });
 
-  it('has a watched job end by it, and its event contains the payload', async () => {
+  it('decides when a watched job ends, and the event contains the payload', async () => {
     const { sandbox, run, json, file } = await startContracted();
     sandbox.jobs.next('audience', 106);
     const [created] = await json(['audiences', 'create', '--name', 'W', '--contract', file]);

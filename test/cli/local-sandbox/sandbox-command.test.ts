@@ -140,7 +140,7 @@ describe('a running sandbox', () => {
     });
   });
 
-  it('lists its faults with what they do, and how often they still strike', async () => {
+  it('lists its fault rules with their effects and remaining uses', async () => {
     const { scene } = await start();
     const fault = (...args: string[]) => scene.json(['sandbox', 'fault', 'add', ...args]);
     await fault('--on', 'usage.get', '--status', '503', '--times', '2');

@@ -132,7 +132,7 @@ describe('`query` of a call', () => {
 });
 
 describe('`fetchOptions` of a call', () => {
-  it('are added to those of the client', async () => {
+  it('are added to the `fetchOptions` of the client', async () => {
     const seen: unknown[] = [];
     const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
       seen.push([init?.cache, init?.mode, init?.method]);

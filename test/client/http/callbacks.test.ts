@@ -47,7 +47,7 @@ describe('a token source that rejects with its own error after an abort', () => 
 });
 
 describe('an abort whose reason is an error of this package', () => {
-  it('stays that very reason', async () => {
+  it('the call rejects with the reason of the signal itself', async () => {
     const server = await startServer([{ fault: 'stall' }]);
     const controller = new AbortController();
     const reason = new ConfigurationError('the first call has failed');

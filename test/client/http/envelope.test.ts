@@ -43,17 +43,20 @@ describe('a response that is not an envelope', () => {
 describe('an HTML page of a gateway', () => {
   const text = '<html><body>Request blocked</body></html>';
 
-  it.each([401, 404, 422])('with status %i blames neither the token, the id nor the body', async (status) => {
-    const server = await startServer([{ status, text }]);
-    const error = await failureOf(clientOf(server, once).audiences.get(42));
-    expect(error).toBeInstanceOf(ResponseError);
-    expect(error).toMatchObject({ code: 'not-an-envelope', status, body: text });
-    expect(String(error)).toContain(
-      `audiences.get failed: ${status}, and the body is HTML or XML, so a proxy probably responded.`,
-    );
-  });
+  it.each([401, 404, 422])(
+    'the error for an HTML page with status %i blames neither the token, the id nor the body',
+    async (status) => {
+      const server = await startServer([{ status, text }]);
+      const error = await failureOf(clientOf(server, once).audiences.get(42));
+      expect(error).toBeInstanceOf(ResponseError);
+      expect(error).toMatchObject({ code: 'not-an-envelope', status, body: text });
+      expect(String(error)).toContain(
+        `audiences.get failed: ${status}, and the body is HTML or XML, so a proxy probably responded.`,
+      );
+    },
+  );
 
-  it('that refuses a create request leaves the outcome `refused`', async () => {
+  it('an HTML page that refuses a create request leaves the outcome `refused`', async () => {
     const server = await startServer([{ status: 403, text }]);
     const error = await failureOf(clientOf(server).audiences.create({ name: 'Visitors' }));
     expect(error).toMatchObject({ code: 'not-an-envelope', outcome: 'refused', attempts: 1 });

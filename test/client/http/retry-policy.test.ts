@@ -248,5 +248,6 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(headers, now)).toBe(30_000);
   });
 
-  it('may be absent', () => expect(parseRetryAfter(new Headers(), now)).toBeUndefined());
+  it('without a `Retry-After` header, there is no wait to honor', () =>
+    expect(parseRetryAfter(new Headers(), now)).toBeUndefined());
 });

@@ -402,7 +402,7 @@ describe('a list', () => {
     await Promise.all([alone.client.close(), apart.client.close()]);
   });
 
-  it('is not used by a wait with request options, and its requests have them', async () => {
+  it('a wait with request options polls separately, and its polls have these options', async () => {
     const service = start();
     const [own = 0, ...others] = service.add(3);
     void waitFor(service, others);

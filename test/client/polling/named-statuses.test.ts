@@ -68,7 +68,7 @@ describe('a status that a contract names', () => {
     expect(watched.at(-1)).toBe(106);
   });
 
-  it('a status that a contract names for audiences is one of lookalikes, too, unless these have their own', async () => {
+  it('a status that a contract names for audiences also applies to lookalikes, unless the contract names it for them', async () => {
     const { sandbox, client, build } = startNamed();
     const seed = await build();
     sandbox.jobs.finish('audience', seed, 104);

@@ -332,7 +332,7 @@ describe('in virtual time', () => {
       });
     });
 
-    it('refuses a `timeout` that could be that of the wait or of a request', async () => {
+    it('refuses a `timeout` option, which could limit the wait or a request', async () => {
       const { client, sandbox } = startSandbox();
       const options: object = { timeout: 1_000 };
       const error = {

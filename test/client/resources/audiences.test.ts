@@ -37,7 +37,7 @@ describe('audiences', () => {
 describe('a list', () => {
   const rows = (from: number, count: number) => Array.from({ length: count }, (_, at) => wireAudience(from + at));
 
-  it('is walked page by page, each requested when the walk reaches it', async () => {
+  it('requests each page when the iteration reaches it', async () => {
     const server = await startServer([{ data: rows(1, 100) }, { data: rows(101, 100) }, { data: rows(201, 37) }]);
     const list = clientOf(server).audiences.list();
     const ids: number[] = [];
@@ -67,7 +67,7 @@ describe('a list', () => {
     ['as many rows as a reduced page may have ends with an empty page', [50, 0], 2],
     ['several reduced pages and no rest ends with an empty page', [50, 50, 0], 3],
     ['full pages ends with a shorter one, whatever its number of rows', [100, 50], 2],
-  ])('a list of %s', async (_, sizes, requests) => {
+  ])('the iteration of a list of %s', async (_, sizes, requests) => {
     let from = 1;
     const pages = sizes.map((size) => {
       from += size;
@@ -105,7 +105,7 @@ describe('a list', () => {
     }
   });
 
-  it.each([-1, 1.5, Number.NaN, null, '1'])('is not an array with the limit %j', async (limit) => {
+  it.each([-1, 1.5, Number.NaN, null, '1'])('`toArray` refuses the limit %j', async (limit) => {
     const server = await startServer([{ data: rows(1, 1) }]);
     const array = clientOf(server)
       .audiences.list()

@@ -98,7 +98,7 @@ describe('explainActivation', () => {
   });
 
   it.each([['MAID'], [null], [7], [{}]])(
-    'takes the identifiers of an expired audience for those of the rule: %j',
+    'without a valid list, an expired audience blocks the identifiers of the rule: %j',
     (blocks) => {
       const notices = [{ code: 'audience_expired', blocks_identifiers: blocks }];
       const audience: Audience = Object({ ...wireAudience(), eligibility: { ...Object(eligibility), notices } });

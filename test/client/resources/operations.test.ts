@@ -41,7 +41,7 @@ describe('the operation table', () => {
   });
 });
 
-describe('operations whose rules are those of their neighbours', () => {
+describe('operations with the rules of similar operations', () => {
   it('return what was created, and list it', async () => {
     const { client } = await startBench();
     const estimate = await client.estimates.create({ name: 'A' });

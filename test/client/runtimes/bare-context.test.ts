@@ -34,7 +34,7 @@ describe('the first use says all that the runtime lacks, and what to do', () => 
     expect(runInNewContext(run, { ...globals })).toBe(`ConfigurationError: This runtime lacks ${missing}: ${REMEDY}`);
   });
 
-  it('a client with its own `fetch` does not need that of the runtime', async () => {
+  it('a client with its own `fetch` does not need the `fetch` of the runtime', async () => {
     const use = "new entry.AudienceClient({ baseUrl: 'https://api.example.com', token: 'x', fetch: () => {} }).baseUrl";
     expect(runInNewContext(`${await ENTRY}; ${use}`, { ...PLATFORM })).toBe('https://api.example.com');
   });

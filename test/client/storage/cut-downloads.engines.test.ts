@@ -83,12 +83,15 @@ describe.each(ENGINES)('a download in $name', ({ name, launch }) => {
   });
   afterAll(() => browser.close());
 
-  it.each(CUTS)('a download of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
-    const storageUrl = await serveStorage(storing(file, cut));
-    const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
-    expect(error).toBe((complete as readonly string[]).includes(name) ? undefined : 'ConnectionError');
-    expect(progress.at(-1)?.loaded ?? 0).toBeLessThan(SIZE);
-  });
+  it.each(CUTS)(
+    'a download of %s that is cut completes only if the engine hides the cut',
+    async (_, file, cut, complete) => {
+      const storageUrl = await serveStorage(storing(file, cut));
+      const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
+      expect(error).toBe((complete as readonly string[]).includes(name) ? undefined : 'ConnectionError');
+      expect(progress.at(-1)?.loaded ?? 0).toBeLessThan(SIZE);
+    },
+  );
 
   it.each(COMPLETE)('a download of a complete file %s is complete', async (_, file) => {
     const storageUrl = await serveStorage(storing(file));

@@ -334,7 +334,7 @@ describe('an error response of storage', () => {
     if (!inBrowser) expect(error.headers.get('x-amz-request-id')).toBe('req-1');
   });
 
-  it('is cut also where it arrives in one chunk', async () => {
+  it('is also shortened if it arrives in one chunk', async () => {
     const response = new Response('x'.repeat(200_000), { status: 403 });
     expect(await readErrorText(response, new AbortController().signal)).toHaveLength(2_048);
   });

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startStorage } from '../../support/storage.ts';
 
-it('the response to an upload is not parsed as XML, of which Firefox would log the URL', async () => {
+it('the response to an upload is not parsed as XML, because Firefox would log its URL', async () => {
   const send = vi.spyOn(XMLHttpRequest.prototype, 'send');
   onTestFinished(() => send.mockRestore());
   const { client } = await startStorage([{ text: '' }]);

@@ -344,7 +344,7 @@ describe('an action by its endpoint', () => {
     expect(last).toEqual([true, true, true, true, true, false, true, true, true, true, true, false]);
   });
 
-  it('advances to the next task that has an effect, and to none of a job that has ended', async () => {
+  it('advances to the next task that has an effect, and skips the tasks of ended jobs', async () => {
     const { act, createAudience, sandbox } = await startConsole();
     sandbox.jobs.finish('audience', await createAudience(), 104);
     expect((await act('POST /api/clock/next')).status).toBe(400);

@@ -125,7 +125,7 @@ describe('sessions of others', () => {
     expect(snapshot()).toBe(before);
   });
 
-  it('a session of another run is none, for an operator and for an account', async () => {
+  it('a session of another run is not valid, for an operator and for an account', async () => {
     const { origin, snapshot } = await serveSessions();
     const other = await serveSessions();
     const before = snapshot();

@@ -63,7 +63,7 @@ describe('a sandbox with a contract', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('pages by cursors, of which an unknown one has no rows', async () => {
+  it('pages with cursors, and an unknown cursor has no rows', async () => {
     const { call, token } = startSandbox({ contract });
     for (const name of ['A', 'B', 'C']) await call('PUT', '/v9/audience', { token, body: { name } });
     const list = async (query: string) => (await call('GET', `/v9/audience${query}`, { token })).body.data;

@@ -38,7 +38,7 @@ describe('a multipart body', () => {
     expect(places).toMatchObject({ status: 200, body: { data: [{ rows: 2 }] } });
   });
 
-  it('multipart fields are read like those of JSON; JSON objects and arrays are parsed', async () => {
+  it('multipart fields are read like JSON fields, and JSON objects and arrays in them are parsed', async () => {
     const { send } = start();
     const project = (await send('projects/create', formOf({ name: '[P' }))).body.data[0];
     expect(project.name).toBe('[P');
