@@ -147,9 +147,7 @@ class Receiver implements WebhookReceiver {
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
     if (request.method !== 'POST') {
-      this.logger.warn(
-        'The receiver refused a request with 405, because deliveries are POST requests.',
-      );
+      this.logger.warn('The receiver refused a request with 405, because deliveries are POST requests.');
       return new Response(null, { status: 405, headers: { allow: 'POST' } });
     }
     const work = this.#process(request);

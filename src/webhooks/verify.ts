@@ -90,7 +90,10 @@ export async function signWebhook(rawBody: RawBody, secret: string, options: Sig
   checkOptions(options, 'signWebhook', ['timestamp']);
   const { timestamp } = options;
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
-  check(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12, `\`timestamp\` must be in Unix seconds, not ${seconds}.`);
+  check(
+    Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12,
+    `\`timestamp\` must be in Unix seconds, not ${seconds}.`,
+  );
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
@@ -169,7 +172,10 @@ function parseEvent(body: Uint8Array): WebhookEvent {
     throw refused('not-json', 'The body is signed, but not JSON: ask the operator of the service.');
   }
   if (!isEvent(value))
-    throw refused('not-an-event', 'The body is signed, but not an event with `id` and `type`: ask the operator of the service.');
+    throw refused(
+      'not-an-event',
+      'The body is signed, but not an event with `id` and `type`: ask the operator of the service.',
+    );
   if (isKnownEvent(value) && value.type.startsWith('audience')) normalizeFlags(value.data, AUDIENCE_FLAGS);
   return value;
 }

@@ -24,8 +24,12 @@ function refusalOf(options: ClientOptions): unknown {
 describe('the options of a client', () => {
   const wrong: [string, ClientOptions, RegExp][] = [
     ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
-    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /`baseUrl` must be an http\(s\) URL/],
-    ['another scheme', { ...good, baseUrl: 'ftp://api.example.com' }, /`baseUrl`/],
+    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /http\(s\) URL.*, not "api\.example\.com"\.$/],
+    [
+      'another scheme',
+      { ...good, baseUrl: 'ftp://u:p@example.com' },
+      /`baseUrl`.*, not a URL with a user, query or fragment/,
+    ],
     [
       'a base URL with query',
       { ...good, baseUrl: 'https://api.example.com/?a=1' },
@@ -34,11 +38,15 @@ describe('the options of a client', () => {
     [
       'a base URL with user',
       { ...good, baseUrl: 'https://u:p@api.example.com' },
-      /`baseUrl` must be an origin and a path/,
+      /`baseUrl` must be an origin and a path.* Use "https:\/\/api\.example\.com\/"\.$/,
     ],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
-    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /Use "https:\/\/api\.example\.com"\./],
+    [
+      'a base URL with what paths begin with',
+      { ...good, baseUrl: 'https://api.example.com/api/v2/' },
+      /Use "https:\/\/api\.example\.com"\./,
+    ],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /must not both be set/],
     ['an empty token', { ...good, token: '' }, /: `token` is empty\. Is AUDIENCE_TOKEN set\?$/],

@@ -91,6 +91,17 @@ describe('the error of a job that ended without success', () => {
     const again = await client.cohorts.import(data, { name: 'Customers' }, { idempotencyKey: 'k3' });
     expect(again).toMatchObject({ status: { id: 4 } });
   });
+
+  it('the error of a failed cohort of an audience does not say to upload a file', async () => {
+    const { client, sandbox } = await startBench({ jobs });
+    const { id } = await client.audiences.createAndWait({ name: 'Visitors' });
+    sandbox.jobs.next('cohort', 5);
+    const error = await failureOf(client.cohorts.createAndWait({ source_audience_id: id }));
+    expect(error).toMatchObject({
+      name: 'JobFailedError',
+      advice: expect.stringContaining('safely create the cohort'),
+    });
+  });
 });
 
 /** The metadata of the authorization server, without a field. */
