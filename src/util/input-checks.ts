@@ -29,7 +29,7 @@ export function formatValue(value: unknown): string {
 
 /** Formats a URL for a message, unless a part of it may contain credentials. */
 export const formatUrl = (url: unknown): string =>
-  typeof url === 'string' && /[@?#]/.test(url) ? 'a URL with a user, query or fragment' : formatValue(url);
+  typeof url === 'string' && /[@?#]/.test(url) ? '[redacted]' : formatValue(url);
 
 /**
  * Refuses an option whose name is not in `names`, because a misspelled option would have no effect.

@@ -213,8 +213,8 @@ const KEY_TOO_OLD =
 
 /** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
-  if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
-    return 'Nothing was created.';
+  const isLocal = ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local);
+  if (isLocal && outcome === 'not-sent') return 'Nothing was created.';
   const isLimited = RateLimitError.isInstance(error);
   if (ConflictError.isInstance(error) && history?.conflict !== undefined && options.idempotencyKey !== undefined) {
     return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);

@@ -80,7 +80,7 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
   const kind = is_lookalike ? 'a lookalike' : 'an audience';
   return {
     code: 'too_few_devices',
-    message: `The audience has ${devices} unique devices (assumed: its ${eids === undefined ? 'results' : 'unique EIDs'}). To activate ${kind}, the service requires at least ${minimum} devices.`,
+    message: `The audience has ${devices} unique devices (assumed: its ${eids === undefined ? '`results_count`' : 'unique EIDs'}). To activate ${kind}, the service requires at least ${minimum} devices.`,
   };
 }
 
