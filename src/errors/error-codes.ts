@@ -76,7 +76,7 @@ export const ERROR_CODES = {
   'body-changed': 'The journal contains another body or resource for the key; nothing was sent.',
   /** `JournalError`. `advice` says what to look for at the service, and how to record the result in the journal. */
   'outcome-expired':
-    'The response to a create request was lost more than 23 hours ago, so the journal cannot repeat the request.',
+    'A create request was sent more than 23 hours ago, and its response was lost, so the journal does not repeat the request.',
   /** `JournalError`. The file is unchanged. */
   'journal-invalid': 'A file is not a journal, is damaged, or was written for another service.',
   /** `JournalError`. Only one process at a time can use a journal, and you must not move the file meanwhile. */
