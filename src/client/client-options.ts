@@ -180,7 +180,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   fetch: functionOption,
   fetchOptions: optionOf(
     (value) => Object.keys(Object(value)).every((name) => !OWN_FETCH_OPTIONS.includes(name)),
-    `must not set ${OWN_FETCH_OPTIONS.join(', ')}: the client sets them`,
+    `must not set ${OWN_FETCH_OPTIONS.join(', ')}, which only the client may set`,
   ),
   maxResponseBytes: nonNegative,
   onRequest: functionOption,
@@ -207,7 +207,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   credentials: anyOption,
   mcpToken: anyOption,
   rateLimits: anyOption,
-  limiter: optionOf(isLimiter, 'must have acquire and pause, like `memoryLimiter()`'),
+  limiter: optionOf(isLimiter, 'must have the methods acquire and pause, like `memoryLimiter()`'),
   waits: nestedOptions<WaitsOptions>({ via: viaOption }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };

@@ -1,25 +1,28 @@
 import { check } from '../errors/audience-error.ts';
 import type { Paging, ServiceContract } from '../spec/contract.ts';
+import { formatValue } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import {
   anyOption,
   booleanOption,
   choice,
+  integer,
   nestedOptions,
   optional,
   optionOf,
   requiredChoice,
   requiredString,
   stringOption,
+  valueOption,
 } from '../util/options.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 
-export const timeZoneOption = optionOf(
+export const timeZoneOption = valueOption(
   (value) => isTimeZone(String(value)),
   'must be a time zone, e.g. "UTC" or "Europe/Berlin"',
 );
 
-export const headerNameOption = optionOf(
+export const headerNameOption = valueOption(
   (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
   'must be a header name',
 );
@@ -32,9 +35,12 @@ export const isEnvelopePath = (value: unknown): boolean =>
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
-/** Returns whether a value maps kinds of jobs and status ids to states. */
-const isStatuses = (value: unknown): boolean =>
-  isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
+/** Checks an object that maps kinds of jobs and status ids to states. */
+const statusesOption = optional((value, path) => {
+  const message = `\`${path}\` must be an object like { "audience 106": "failed" }, not `;
+  for (const entry of isObject(value) ? Object.entries(value) : [[value]])
+    check(STATUS.test(entry.join(' ')), `${message}${entry.map(formatValue).join(': ')}.`);
+});
 
 /** Schema of a contract. The check of the overrides covers the content of `operations`. */
 export const contractOption = nestedOptions<ServiceContract>({
@@ -44,10 +50,10 @@ export const contractOption = nestedOptions<ServiceContract>({
     style: requiredChoice('page', 'offset', 'cursor'),
     param: requiredString,
     size: optional(requiredString),
-    maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer of 1 or more'),
+    maxSize: optional(integer(1)),
     next: anyOption,
   }),
-  statuses: optionOf(isStatuses, 'must be an object like { "audience 106": "failed" }'),
+  statuses: statusesOption,
   serverTimeZone: timeZoneOption,
   requestIdHeader: headerNameOption,
   waits: nestedOptions({ via: viaOption }),
@@ -63,7 +69,7 @@ export const contractOption = nestedOptions<ServiceContract>({
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
   check(
     paging?.style !== 'cursor' || isEnvelopePath(paging.next),
-    '`contract.paging.next` must be the path of the next cursor, e.g. "data.next".',
+    `\`contract.paging.next\` must be the path of the next cursor, e.g. "data.next", not ${formatValue(paging?.next)}.`,
   );
   return paging;
 }

@@ -9,6 +9,7 @@ import {
   type ResolvedOperation,
   type RetryPolicy,
 } from '../spec/operations.ts';
+import { formatValue } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker } from '../util/options.ts';
 import { isBucket } from '../util/rate-limits.ts';
@@ -76,7 +77,9 @@ function readOverride(name: OperationName, override: string | OperationOverride 
   const option = optionOf(name);
   const fields: unknown = typeof override === 'string' ? TEXT.exec(override)?.groups : override;
   if (!isObject(fields)) {
-    throw new ConfigurationError(`${option} must be an object, or a string such as "GET /api/v2/audiences/{id}".`);
+    throw new ConfigurationError(
+      `${option} must be an object, or a string such as "GET /api/v2/audiences/{id}", not ${formatValue(override)}.`,
+    );
   }
   checkOverride(fields, option);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -90,8 +93,12 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   const { query, body, data, ...fields } = override;
   const row: ResolvedOperation = { ...operations[name], ...fields, name, override };
   const must = (field: keyof OperationOverride, right: boolean, fix: string): void =>
-    check(right, `${optionOf(name, field)} must ${fix}.`);
-  must('path', PATH.test(row.path), 'start with "/" and must not contain "?", "#", "\\" or ".."');
+    check(right, `${optionOf(name, field)} must ${fix}, not ${formatValue(override[field])}.`);
+  must(
+    'path',
+    PATH.test(row.path),
+    'start with "/" and must not contain white space, "?", "#", "\\" or a segment ".."',
+  );
   must('method', METHODS.includes(row.method), `be one of ${METHODS.join(', ')}`);
   must('bucket', isBucket(row.bucket), `be one of ${Object.keys(RATE_LIMITS).join(', ')}`);
   must('retry', RETRY_POLICIES.includes(row.retry), `be one of ${RETRY_POLICIES.join(', ')}`);
@@ -99,7 +106,10 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   must('query', isFunction(query), 'be a function');
   must('body', isFunction(body), 'be a function');
   must('data', isFunction(data) || isEnvelopePath(data), 'be a function, or a path such as "data.item"');
-  must('body', !body || row.method !== 'GET', 'be left out: a GET sends no body. Use `query`, or another method');
+  check(
+    !body || row.method !== 'GET',
+    `${optionOf(name, 'body')} must be left out: a GET sends no body. Use \`query\`, or another method.`,
+  );
   checkParams(name, row.path, override);
   return row;
 }
@@ -110,7 +120,10 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];
   const unknown = used.find((param) => !defined.includes(param));
   const parameters = defined.map(braced).join(', ') || 'none';
-  check(unknown === undefined, `${option} has ${braced(unknown)}; the parameters of the operation: ${parameters}.`);
+  check(
+    unknown === undefined,
+    `${option} has ${braced(unknown)}, which is not a parameter of the operation (parameters: ${parameters}).`,
+  );
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,

@@ -11,9 +11,10 @@ export const ERROR_CODES = {
   /** `ConnectionError`. `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */
-  'attempt-timeout': 'An attempt took longer than `timeout`.',
+  'attempt-timeout': 'An attempt took longer than `timeout`, or than a limit of the runtime.',
   /** `TimeoutError` of an upload or a download. */
-  'idle-timeout': 'A transfer to or from storage transferred no byte within `idleTimeout`.',
+  'idle-timeout':
+    'A transfer to or from storage transferred no byte within `idleTimeout`, or within a limit of the runtime.',
   /** `TimeoutError` of a call with the `deadline` option. */
   'deadline-exceeded': 'The call took longer than `deadline`.',
   /** `TimeoutError` of `signInWithBrowser`. */
@@ -62,20 +63,20 @@ export const ERROR_CODES = {
   /** `FileError` of an upload with `openFile`. */
   'file-changed': 'A file changed after it was opened for the upload.',
   /** `FileError` of the upload of a stream. */
-  'size-mismatch': 'A stream had more or fewer bytes than its `size`.',
+  'size-mismatch': 'The data to upload had more or fewer bytes than `size`.',
   /** `FileError` of a download, or of a token file. */
   'disk-full': 'The disk is full.',
   /** `FileError`. `path` is the path of the file or its lock. */
-  'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
+  'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired or was lost.',
   /** `DownloadError`. `saved` and `failed` list the results. */
-  'download-incomplete': 'Some results of an activation were saved, and others could not be downloaded.',
+  'download-incomplete': 'Some or all of several results of an activation could not be downloaded.',
   /** `JournalError`. Use the token of the account that wrote the journal, or another file. */
-  'account-changed': 'A journal was written with another account; nothing was sent.',
+  'account-changed': 'A journal was written with another account; this call created nothing.',
   /** `JournalError`. Use another key for another body, another file, or another kind of resource. */
-  'body-changed': 'The journal contains another body for the key; nothing was sent.',
+  'body-changed': 'The journal contains another body or resource for the key; nothing was sent.',
   /** `JournalError`. `advice` says what to look for at the service, and how to record the result in the journal. */
   'outcome-expired':
-    'The response to a create request was lost more than 23 hours ago, so the journal cannot repeat the request.',
+    'A create request was sent more than 23 hours ago, and its response was lost, so the journal does not repeat the request.',
   /** `JournalError`. The file is unchanged. */
   'journal-invalid': 'A file is not a journal, is damaged, or was written for another service.',
   /** `JournalError`. Only one process at a time can use a journal, and you must not move the file meanwhile. */
@@ -85,7 +86,7 @@ export const ERROR_CODES = {
   /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */
   'oauth-failed': 'A step of OAuth failed; `error` is the reason.',
   /** `ReauthorizationRequiredError`. Call `authorize()`, then `callback()`. */
-  'reauthorization-required': 'The user must sign in again.',
+  'reauthorization-required': 'The user must sign in.',
 } as const;
 
 /** A key of {@link ERROR_CODES}. */

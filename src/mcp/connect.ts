@@ -49,7 +49,7 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   );
   check(
     typeof client?.connect === 'function',
-    '`client` must be a `Client` of `@modelcontextprotocol/client` or `/sdk`.',
+    '`client` must be a `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`.',
   );
   const api = newTransport({ ...shared, token, mcpToken: token });
   checkOverrides(shared.operations, api.settings.operations['mcp.send']);
@@ -73,7 +73,7 @@ function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, o
     check(value === undefined, message, 'Remove it.');
   }
   const message =
-    '`operations["mcp.send"].retry` must be always or never in connectMcp, because its requests have no idempotency key.';
+    '`operations["mcp.send"].retry` must be "always" or "never" in connectMcp, because its requests have no idempotency key.';
   check(retry !== 'idempotency-key', message);
 }
 

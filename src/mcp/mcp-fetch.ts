@@ -41,7 +41,7 @@ export function createMcpFetch(transport: Transport): McpFetch {
 }
 
 const cancelledError = (): DOMException =>
-  new DOMException('The request was cancelled and is not sent again.', 'AbortError');
+  new DOMException('The request was cancelled, so the client does not send it.', 'AbortError');
 
 function bodyOf({ body }: RequestInit): string | undefined {
   if (body === undefined || body === null) return undefined;

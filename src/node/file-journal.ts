@@ -7,7 +7,9 @@ import type { CohortCreate } from '../spec/cohort.ts';
 import { timeToRepeat } from '../spec/limits.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope } from '../util/abort.ts';
+import { messageOf } from '../util/callbacks.ts';
 import { createMutex } from '../util/concurrency.ts';
+import { formatValue } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import type { Journal, JournalCreateOptions, JournalImportOptions, JournalNamespace } from './journal.ts';
 import type { JournalAccount } from './journal-account.ts';
@@ -99,8 +101,11 @@ export class FileJournal implements Journal {
   }
 
   async resolve(key: string, id: number): Promise<void> {
-    check(typeof key === 'string' && key !== '', 'The `key` of `resolve` must be a non-empty string.');
-    check(Number.isSafeInteger(id), `The id of "${key}" must be an integer, such as 12, not ${id}.`);
+    check(
+      typeof key === 'string' && key !== '',
+      `The \`key\` of \`resolve\` must be a non-empty string, not ${formatValue(key)}.`,
+    );
+    check(Number.isSafeInteger(id), `The id of "${key}" must be an integer, such as 12, not ${formatValue(id)}.`);
     await this.#byKey(key, async () => {
       const existing = this.get(key)?.id;
       if (existing === id) return;
@@ -150,7 +155,10 @@ export class FileJournal implements Journal {
 
   /** Returns the id of a key. Throws if the key is bound to another body or another namespace. */
   #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
-    check(typeof key === 'string' && key !== '', 'The `key` of a create request must be a non-empty string.');
+    check(
+      typeof key === 'string' && key !== '',
+      `The \`key\` of a create request must be a non-empty string, not ${formatValue(key)}.`,
+    );
     check(
       typeof namespace?.create === 'function',
       `"${key}" was not sent: the first argument must be a namespace with \`create\`, such as \`client.audiences\`.`,
@@ -240,7 +248,7 @@ function canonicalText(body: unknown): string {
       isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
     );
   } catch (cause) {
-    throw new ConfigurationError('The `body` of a create request must be JSON.', { cause });
+    throw new ConfigurationError(`The \`body\` of a create request must be JSON: ${messageOf(cause)}`, { cause });
   }
   if (!text?.startsWith('{')) throw new ConfigurationError('The `body` of a create request must be an object.');
   return text;

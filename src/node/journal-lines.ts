@@ -99,7 +99,10 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
   if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
     throw invalid(`${path} is not a journal of this version. The file was not changed.`, 'Use another file.');
   if (service !== undefined && header.service !== service)
-    throw invalid(`${path} was written for ${header.service}, not ${service}.`, 'Use another file for each service.');
+    throw invalid(
+      `${path} was written for ${header.service}, not ${service}.`,
+      'Use a separate file for each service.',
+    );
   const entries = new Map<string, JournalEntry>();
   for (const [index, text] of lines.entries()) {
     if (text.trim() === '') continue;

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { messageOf } from '../util/callbacks.ts';
+import { formatUrl } from '../util/input-checks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
@@ -12,12 +13,12 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Parses a redirect URI. Throws if the URI is not an http address of this machine. */
+/** Parses a redirect URI. Throws if the URI is not an http URL on a loopback host. */
 export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
   throw new ConfigurationError(
-    `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback", not ${redirectUri}.`,
+    `\`redirectUri\` must be an http URL on a loopback host for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback", not ${formatUrl(redirectUri)}.`,
   );
 }
 

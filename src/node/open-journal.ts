@@ -127,10 +127,11 @@ async function begin(
 }
 
 function lockedBy(path: string): JournalError {
-  return new JournalError(`Another run uses ${path}. Nothing was sent.`, { code: 'journal-locked', path });
+  const advice = 'Wait until that run has closed the journal, or use another journal.';
+  return new JournalError(`Another run uses ${path}. Nothing was sent.`, { code: 'journal-locked', path, advice });
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another process may have taken over the journal. This process sends no more create requests.`;
+  const message = `The lock of ${path} was lost, and another process may have taken over the journal. This process sends no more create requests.`;
   return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run the program again.' });
 }

@@ -101,8 +101,9 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
   return context.repository.transaction(async ({ state: stored, update }) => {
     const signIn = recent(stored).find(({ state }) => states.length === 1 && state === states[0]);
     if (!signIn) {
-      const problem = states.length === 0 ? 'has no `state`' : 'has a `state` that is unknown or was already used';
-      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. No token was requested.`;
+      const counts = ['no `state`', 'a `state` that is unknown, expired (after ten minutes) or already used'];
+      const problem = counts[states.length] ?? 'several `state` parameters';
+      const message = `The callback has ${problem}, so it does not belong to a pending sign-in. No token was requested.`;
       throw new OAuthError(message, { error: 'state_mismatch', advice: START_AGAIN });
     }
     const complete = (more: Partial<OAuthState>): Promise<OAuthState> =>

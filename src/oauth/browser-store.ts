@@ -36,8 +36,8 @@ export function browserTokenStore(options: BrowserTokenStoreOptions = {}): Token
   const locks = globalThis.navigator?.locks;
   if (locks === undefined) {
     throw new ConfigurationError(
-      '`browserTokenStore` needs `navigator.locks`, which browsers provide only over https or on loopback: without a lock, two tabs would revoke each other’s tokens.',
-      { advice: 'In Node, use `fileTokenStore` of `audience-activation/node`.' },
+      '`browserTokenStore` needs `navigator.locks`, which browsers provide only over https or on loopback: without a lock, two tabs could revoke each other’s tokens.',
+      { advice: 'Serve the page over https. In Node, use `fileTokenStore` of `audience-activation/node`.' },
     );
   }
   return {

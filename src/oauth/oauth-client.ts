@@ -3,6 +3,7 @@ import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { operations } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
+import { formatUrl } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { createLogger, isLogger, LOG_LEVELS } from '../util/log.ts';
 import * as option from '../util/options.ts';
@@ -95,5 +96,7 @@ function resourceOf({ baseUrl, resource, allowInsecure = false, allowedIssuers =
   const address = resource ?? `${base}${operations['mcp.send'].path}`;
   const url = URL.canParse(address, base) ? new URL(address, base) : undefined;
   if (url?.origin === new URL(base).origin) return { baseUrl: new URL(base), url, allowedIssuers };
-  throw new ConfigurationError('`resource` must be a path or a URL on the origin of `baseUrl`.');
+  throw new ConfigurationError(
+    `\`resource\` must be a path or a URL on the origin of \`baseUrl\`, not ${formatUrl(address)}.`,
+  );
 }

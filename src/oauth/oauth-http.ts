@@ -115,8 +115,9 @@ export class OAuthHttp {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
     if (url && (url.protocol === 'https:' || mayUseHttp) && url.username === '' && url.password === '') return url;
-    const problem = url ? `contain a URL on ${url.protocol}//${url.host}` : 'lack a URL or contain an invalid URL';
-    const message = `The metadata of the service or its authorization server ${problem}. URLs in the metadata must use https and contain no user name or password.`;
+    const missing = address === '' && 'lack `authorization_endpoint`';
+    const problem = missing || (url ? `contain a URL on ${url.protocol}//${url.host}` : 'contain an invalid URL');
+    const message = `The metadata of the service or its authorization server ${problem}. URLs in the metadata must use https (http only on this machine, or with \`allowInsecure\`) and contain no user name or password.`;
     throw new OAuthError(message, { error: 'invalid_response', advice: ASK_OPERATOR });
   }
 

@@ -1,9 +1,10 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
+import { formatUrl } from '../util/input-checks.ts';
 import { isLoopbackRedirect, LOOPBACK_HOSTS } from '../util/loopback.ts';
 
 /** Returns the rule for redirect URIs that a URI violates, if any (specification, "OAuth 2.1", rule 3). */
 function brokenRule(uri: unknown): string | undefined {
-  if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
+  if (typeof uri !== 'string' || !URL.canParse(uri)) return `must be an absolute URL, not ${formatUrl(uri)}`;
   if (uri.includes('*')) return 'must not contain a wildcard';
   if (uri.includes('#')) return 'must not contain a fragment';
   const url = new URL(uri);

@@ -85,7 +85,7 @@ export class Session {
       else if (previous && previous.token !== rejected && timeLeft(previous) > 0) {
         this.#retryAt = performance.now() + RETRY_AFTER_MS;
         logger.warn(
-          `The early token refresh failed, so the client uses the current token until it expires: ${messageOf(error)}`,
+          `The early token refresh failed, so the client uses the current token while it is valid: ${messageOf(error)}`,
         );
         return previous.token;
       }

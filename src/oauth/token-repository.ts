@@ -62,7 +62,8 @@ export class TokenRepository {
   #locked<T>(work: (checkLock: () => void) => Promise<T>): Promise<T> {
     let isHeld = true;
     const checkLock = (): void => {
-      if (!isHeld) throw new AudienceError('The lock of the token store was lost.', { code: 'token-unavailable' });
+      const message = 'The lock of the token store was lost, so the client did not refresh the token.';
+      if (!isHeld) throw new AudienceError(message, { code: 'token-unavailable', advice: 'Try again.' });
     };
     return this.#store
       .withLock(() => work(checkLock))

@@ -1,4 +1,5 @@
 import { check } from '../errors/audience-error.ts';
+import { formatUrl } from '../util/input-checks.ts';
 
 export class Targets {
   readonly #targets: readonly (string | RegExp)[];
@@ -27,6 +28,7 @@ function originOf(target: unknown): string {
   const text = String(target);
   const { origin, href, protocol } = URL.canParse(text) ? new URL(text) : { origin: '', href: '', protocol: '' };
   const isOrigin = typeof target === 'string' && href === `${origin}/` && /^https?:$/.test(protocol);
-  check(isOrigin, '`propagate` must contain origins, such as "https://api.example.com", or regular expressions.');
+  const expected = 'origins, such as "https://api.example.com", or regular expressions';
+  check(isOrigin, `\`propagate\` must contain ${expected}, not ${formatUrl(target)}.`);
   return origin;
 }

@@ -82,5 +82,7 @@ function commandsOf(client: RedisClient): { readonly evalSha: Evaluate; readonly
     }
   }
   const advice = client instanceof Promise ? 'You passed a promise: await the client first.' : undefined;
-  throw new ConfigurationError(`Pass a connected client of \`redis\` (node-redis) or \`ioredis\`.`, { advice });
+  throw new ConfigurationError('The first argument must be a connected client of `redis` (node-redis) or `ioredis`.', {
+    advice,
+  });
 }

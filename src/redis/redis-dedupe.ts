@@ -3,7 +3,7 @@ import { integer, optional, optionChecker, requiredString } from '../util/option
 import type { DedupeStore } from '../webhooks/index.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { COMPARE_AND_DELETE } from './lock.ts';
-import { retryingRunner } from './retrying-runner.ts';
+import { CHECK_REDIS, retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisDedupe}. */
 export interface RedisDedupeOptions {
@@ -72,7 +72,7 @@ export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): De
   const run = scriptRunner(redis);
   const runWithRetries = retryingRunner(redis, TIMEOUT_MS, (reason, cause) => {
     const message = `The store of webhook events in Redis is not available: ${reason}`;
-    return new ConnectionError(message, { operation: 'redisDedupe', attempts: 1, cause });
+    return new ConnectionError(message, { operation: 'redisDedupe', attempts: 1, cause, advice: CHECK_REDIS });
   });
   const keyOf = (id: string): string => `${prefix}:${id}`;
   return {

@@ -4,7 +4,7 @@ import type { RateLimit, RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import { safely } from '../util/callbacks.ts';
 import type { Logger } from '../util/log.ts';
-import { anyOption, integer, nestedOptions, optionChecker, optionOf } from '../util/options.ts';
+import { anyOption, integer, nestedOptions, optionChecker, valueOption } from '../util/options.ts';
 import { mergeRateLimits } from '../util/rate-limits.ts';
 import { type RedisClient, scriptRunner } from './commands.ts';
 import { SharedLog } from './shared-log.ts';
@@ -40,9 +40,9 @@ export interface RedisLimiterOptions {
 
 const checkOptions = optionChecker<RedisLimiterOptions>('redisLimiter', {
   rateLimits: anyOption,
-  margin: optionOf((value) => Number.isFinite(value) && Number(value) >= 0, 'must be a finite number of 0 or more'),
+  margin: valueOption((value) => Number.isFinite(value) && Number(value) >= 0, 'must be a finite number of 0 or more'),
   // Braces in the prefix would replace the hash tag, which selects the key's slot in a cluster.
-  prefix: optionOf(
+  prefix: valueOption(
     (value) => typeof value === 'string' && /^[^{}]+$/.test(value),
     'must be a non-empty string without braces',
   ),

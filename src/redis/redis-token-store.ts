@@ -4,7 +4,7 @@ import type { StoredToken, TokenStore } from '../index.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { createRedisLock } from './lock.ts';
-import { retryingRunner } from './retrying-runner.ts';
+import { CHECK_REDIS, retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisTokenStore}. */
 export interface RedisTokenStoreOptions {
@@ -65,7 +65,7 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
   const run = scriptRunner(redis);
   const runWithRetries = retryingRunner(redis, TIMEOUT_MS, (reason, cause) => {
     const message = `The token store in Redis is not available: ${reason}`;
-    return new AudienceError(message, { code: 'token-unavailable', cause });
+    return new AudienceError(message, { code: 'token-unavailable', cause, advice: CHECK_REDIS });
   });
   return {
     async load() {

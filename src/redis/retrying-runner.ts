@@ -6,6 +6,9 @@ import { type RedisClient, type RunScript, scriptRunner } from './commands.ts';
 /** Runs a script like {@link RunScript}, and removes `secrets` from its errors. */
 type RetryingRunScript = (...script: [...Parameters<RunScript>, secrets?: readonly unknown[]]) => ReturnType<RunScript>;
 
+/** Advice of errors about Redis. */
+export const CHECK_REDIS = 'Check the Redis server, and the connection of the client that you passed.';
+
 const BACKOFF = { min: 10, max: 400 } as const;
 
 /** An error reply of the server, such as `WRONGTYPE`. */

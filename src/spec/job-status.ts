@@ -77,7 +77,7 @@ export interface StatusFields {
 export function jobState(kind: JobKind, resource: StatusFields, statuses?: Statuses): JobState {
   const { status, is_lookalike } = resource;
   const id = status?.id;
-  if (!JOB_KINDS.includes(kind)) throw new TypeError(`\`kind\` must be ${JOB_KINDS.join(', ')}, not ${kind}.`);
+  if (!JOB_KINDS.includes(kind)) throw new TypeError(`\`kind\` must be one of ${JOB_KINDS.join(', ')}, not ${kind}.`);
   if (typeof id !== 'number') throw new TypeError('`resource` must have a `status` with a number as `id`.');
   const named = statuses && namedState(kind, id, statuses);
   if (named) return named;

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { API } from '../spec/operations.ts';
+import { formatUrl } from './input-checks.ts';
 import { isThisMachine } from './loopback.ts';
 
 /** Returns a URL or path without trailing slashes. A regular expression would take quadratic time for many slashes. */
@@ -30,10 +31,14 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   }
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigurationError('`baseUrl` must be an http(s) URL, e.g. "https://api.example.com".');
+    throw new ConfigurationError(
+      `\`baseUrl\` must be an http(s) URL, e.g. "https://api.example.com", not ${formatUrl(value)}.`,
+    );
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new ConfigurationError('`baseUrl` must be an origin and a path, without user, query or fragment.');
+    throw new ConfigurationError('`baseUrl` must be an origin and a path, without user, query or fragment.', {
+      advice: `Use "${url.origin}${url.pathname}".`,
+    });
   }
   if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure) {
     throw new ConfigurationError(`\`baseUrl\` uses http on ${url.hostname}, where others could read the token.`, {
@@ -44,9 +49,7 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   if (path.endsWith(API)) {
     throw new ConfigurationError(
       `\`baseUrl\` must not end with ${API}, because every request path already begins with ${API}.`,
-      {
-        advice: 'Leave it out.',
-      },
+      { advice: `Use "${url.origin}${path.slice(0, -API.length)}".` },
     );
   }
   return `${url.origin}${path}`;

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { FieldErrors } from '../errors/error-details.ts';
-import { isObject } from './json.ts';
+import { isObject, jsonTypeOf } from './json.ts';
 import { lettersOf, similarName } from './similar-names.ts';
 
 /** Error of input that the client cannot send. `errors` contains messages by field. */
@@ -17,9 +17,19 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Formats a caller's value for a message. Puts strings in quotes. */
-export const formatValue = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : String(value);
+/** Maximum length of a string in a message. */
+const MAX_SHOWN_LENGTH = 100;
+
+/** Formats a caller's value for a message. Puts strings in quotes, and names only the type of an object. */
+export function formatValue(value: unknown): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > MAX_SHOWN_LENGTH ? `${value.slice(0, MAX_SHOWN_LENGTH)}…` : value);
+  return Object(value) === value ? jsonTypeOf(value) : String(value);
+}
+
+/** Formats a URL for a message, unless a part of it may contain credentials. */
+export const formatUrl = (url: unknown): string =>
+  typeof url === 'string' && /[@?#]/.test(url) ? '[redacted]' : formatValue(url);
 
 /**
  * Refuses an option whose name is not in `names`, because a misspelled option would have no effect.
@@ -41,8 +51,8 @@ const MIN_PART_LETTERS = 5;
 /** Names that other packages use for the `token` option, in lower case and without separators. */
 const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
 
-export function unknownOption(name: string, of: string, names: readonly string[]): string {
-  const option = `\`${name}\` is not an option of ${of}`;
+export function unknownOption(name: string, of: string, names: readonly string[], prefix = ''): string {
+  const option = `\`${prefix}${name}\` is not an option of ${of}`;
   const spelled = names.find((other) => lettersOf(other) === lettersOf(name));
   if (spelled !== undefined) return `${option}: it is spelled \`${spelled}\`.`;
   if (names.includes('token') && TOKEN_NAMES.test(lettersOf(name))) return `${option}. Did you mean \`token\`?`;
@@ -78,7 +88,7 @@ export function refusePromises(name: string, value: unknown): void {
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)
-    ? 'The number is beyond 2^53-1, so JavaScript has already rounded it. Pass a string if the service accepts one.'
+    ? 'The number is beyond 2^53-1, so JavaScript may have rounded it. Pass a string if the service accepts one.'
     : `must be a finite number, not ${value}.`;
 }
 
@@ -161,7 +171,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
     throw new ConfigurationError(`\`headers\` must not set ${name}: the client sets it.`, {
-      advice: 'Use `token` for authorization and `idempotencyKey` for keys.',
+      advice: 'Remove this header. Use `token` for authorization and `idempotencyKey` for keys.',
     });
   }
 }
@@ -173,7 +183,8 @@ const NOT_FOR_STORAGE =
 /** Refuses invalid headers, and headers that the client must not send to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((header) => NOT_FOR_STORAGE.test(header));
-  if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);
+  if (name !== undefined)
+    throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`, { advice: 'Remove this header.' });
   checkSendable(headers);
 }
 

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
+import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { formatValue, unknownOption } from './input-checks.ts';
-import { isObject } from './json.ts';
+import { isObject, jsonTypeOf } from './json.ts';
 
 /**
  * Checks the value of an option.
@@ -31,12 +31,12 @@ export const nonNegative = optional(
 
 export const functionOption = optionOf((value) => typeof value === 'function', 'must be a function');
 
-export const booleanOption = optionOf((value) => typeof value === 'boolean', 'must be true or false');
+export const booleanOption = optional(requiredValue((value) => typeof value === 'boolean', 'must be true or false'));
 
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
 /** Checks a required string that is not blank. */
-export const requiredString = requiredOption(
+export const requiredString = requiredValue(
   (value) => typeof value === 'string' && value.trim() !== '',
   'must be a non-empty string',
 );
@@ -52,26 +52,33 @@ export const choice = (...values: readonly string[]): OptionCheck => optional(re
 export function requiredChoice(...values: readonly string[]): OptionCheck {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
-  return requiredOption((value) => typeof value === 'string' && values.includes(value), message);
+  return requiredValue((value) => typeof value === 'string' && values.includes(value), message);
 }
 
-/** Checks an optional value with `isValid`. `message` follows the option's name in the error. */
+/**
+ * Checks an optional value with `isValid`. `message` follows the option's name in the error. The error does not contain
+ * the value, which may be a secret, but names its type.
+ */
 export function optionOf(isValid: (value: unknown) => boolean, message: string): OptionCheck {
-  return optional(requiredOption(isValid, message));
+  return optional((value, path) => {
+    const type = isObject(value) ? '' : `, but is ${jsonTypeOf(value)}`;
+    check(isValid(value), `\`${path}\` ${message}${type}.`);
+  });
 }
 
-function requiredOption(isValid: (value: unknown) => boolean, message: string): OptionCheck {
-  return (value, path) => {
-    if (!isValid(value)) throw new ConfigurationError(`\`${path}\` ${message}.`);
-  };
+/** Checks an optional value, as `optionOf` does, but the error contains the value. */
+export const valueOption = (isValid: (value: unknown) => boolean, message: string): OptionCheck =>
+  optional(requiredValue(isValid, message));
+
+function requiredValue(isValid: (value: unknown) => boolean, message: string): OptionCheck {
+  return (value, path) => check(isValid(value), `\`${path}\` ${message}, not ${formatValue(value)}.`);
 }
 
 /** Returns a check of a number. For a value such as `30s`, the error contains the unit of the option. */
 function requiredNumber(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return (value, path) => {
-    if (isValid(value)) return;
     const unit = typeof value === 'string' && DURATION.test(value) ? ': durations are in milliseconds' : '';
-    throw new ConfigurationError(`\`${path}\` ${message}, not ${formatValue(value)}${unit}.`);
+    check(isValid(value), `\`${path}\` ${message}, not ${formatValue(value)}${unit}.`);
   };
 }
 
@@ -108,13 +115,14 @@ export function optionChecker<Options extends object>(
 function checkFields(options: unknown, fields: Readonly<Record<string, OptionCheck>>, of: string, path?: string): void {
   const prefix = path === undefined ? '' : `${path}.`;
   if (!isObject(options)) {
-    throw new ConfigurationError(`${path === undefined ? `The options of ${of}` : `\`${path}\``} must be an object.`);
+    throw new ConfigurationError(
+      path === undefined
+        ? `The options of ${of} must be an object.`
+        : `\`${path}\` must be an object, but is ${jsonTypeOf(options)}.`,
+    );
   }
   const names = Object.keys(fields);
   for (const name of names) fields[name]?.(options[name], prefix + name, of);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  throw new ConfigurationError(
-    path === undefined ? unknownOption(unknown, of, names) : `\`${prefix}${unknown}\` is not an option of ${of}.`,
-  );
+  if (unknown !== undefined) throw new ConfigurationError(unknownOption(unknown, of, names, prefix));
 }

@@ -21,7 +21,7 @@ export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
       throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket.`, { advice: `Use ${buckets}.` });
     }
     if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
-      const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and an \`interval\` above 0.`;
+      const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and a finite \`interval\` above 0 in milliseconds.`;
       throw new ConfigurationError(message);
     }
     limits[bucket] = rate;

@@ -147,9 +147,7 @@ class Receiver implements WebhookReceiver {
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
     if (request.method !== 'POST') {
-      this.logger.warn(
-        `The receiver refused a ${request.method} request with 405, because deliveries are POST requests.`,
-      );
+      this.logger.warn('The receiver refused a request with 405, because deliveries are POST requests.');
       return new Response(null, { status: 405, headers: { allow: 'POST' } });
     }
     const work = this.#process(request);
@@ -158,7 +156,7 @@ class Receiver implements WebhookReceiver {
     const timeout = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
         this.logger.warn(
-          'A handler has taken more than 9 s, so the receiver responds with 503, and the service sends the event again. To respond in time, let the handler only store the event.',
+          'A delivery has taken more than 9 s, so the receiver responds with 503, and the service sends the event again. Let the handler only store the event.',
         );
         resolve(503);
       }, MAX_RESPONSE_MS);
@@ -194,7 +192,7 @@ class Receiver implements WebhookReceiver {
       '`handle` must be called with a `Request`.',
       'For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
     );
-    check(!request.bodyUsed, 'The body was already read.');
+    check(!request.bodyUsed, 'The body was already read: call `handle` first.');
     const body = await readBody(request, maxBytes);
     if (!body) {
       this.logger.warn(
@@ -222,7 +220,7 @@ class Receiver implements WebhookReceiver {
     const { id } = event;
     const busy = (): number => {
       this.logger.warn(
-        `${nameOf(event)}: a handler is still processing another delivery of this event, so the receiver responds with 503, and the service sends the event again.`,
+        `${nameOf(event)}: a handler may still be processing another delivery of this event, so the receiver responds with 503, and the service sends the event again.`,
       );
       report.step({ type: 'busy' });
       return 503;
@@ -278,8 +276,9 @@ class Receiver implements WebhookReceiver {
     }
     if (otherwise) return void (await otherwise(event));
     if (isKnown && this.#listeners.size > 0) return;
-    const problem = isKnown ? 'no handler' : `unknown type, version (${event.schema_version}) or data`;
-    this.logger.warn(`${nameOf(event)}: ${problem}; acknowledged.`);
+    const problem = isKnown ? 'no handler' : `an unknown type, version (${event.schema_version}) or data`;
+    const message = `${nameOf(event)} has ${problem}, so the receiver ignored it.`;
+    this.logger.warn(message);
   }
 
   #logError(event: WebhookEvent, problem: string, error: unknown): void {

@@ -27,7 +27,7 @@ const malformed = (problem: string): WebhookVerificationError =>
 
 /** Parses a signature header, which must contain one `t` and at least one valid `v1`. Ignores other keys. */
 export function parseSignatureHeader(header: string): SignatureHeader {
-  if (header.length > MAX_HEADER_LENGTH) throw malformed(`has ${header.length} characters`);
+  if (header.length > MAX_HEADER_LENGTH) throw malformed(`has more than ${MAX_HEADER_LENGTH} characters`);
   const signatures: string[] = [];
   let timestamp: number | undefined;
   for (const part of header.split(',')) {

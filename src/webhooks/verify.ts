@@ -68,7 +68,7 @@ export async function verifyDelivery(
   if (!(await isSigned(header, body, keys))) {
     const isPadded = keys.some((secret) => secret.trim() !== secret);
     const advice = isPadded
-      ? 'The secret begins or ends with white space.'
+      ? 'Remove the white space around the secret.'
       : 'Check the secret, and that the body is unchanged.';
     throw refused('no-match', 'The signature does not match.', advice);
   }
@@ -91,7 +91,10 @@ export async function signWebhook(rawBody: RawBody, secret: string, options: Sig
   checkOptions(options, 'signWebhook', ['timestamp']);
   const { timestamp } = options;
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
-  check(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12, '`timestamp` must be in Unix seconds.');
+  check(
+    Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12,
+    `\`timestamp\` must be in Unix seconds, not ${seconds}.`,
+  );
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
@@ -167,9 +170,13 @@ function parseEvent(body: Uint8Array): WebhookEvent {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw refused('not-json', 'The body is signed, but not JSON.');
+    throw refused('not-json', 'The body is signed, but not JSON: ask the operator of the service.');
   }
-  if (!isEvent(value)) throw refused('not-an-event', 'The body is signed, but not an event with `id` and `type`.');
+  if (!isEvent(value))
+    throw refused(
+      'not-an-event',
+      'The body is signed, but not an event with `id` and `type`: ask the operator of the service.',
+    );
   if (isKnownEvent(value) && value.type.startsWith('audience')) normalizeFlags(value.data, AUDIENCE_FLAGS);
   return value;
 }

@@ -24,8 +24,8 @@ function refusalOf(options: ClientOptions): unknown {
 describe('the options of a client', () => {
   const wrong: [string, ClientOptions, RegExp][] = [
     ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
-    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /`baseUrl` must be an http\(s\) URL/],
-    ['another scheme', { ...good, baseUrl: 'ftp://api.example.com' }, /`baseUrl`/],
+    ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /http\(s\) URL.*, not "api\.example\.com"\.$/],
+    ['another scheme', { ...good, baseUrl: 'ftp://u:p@example.com' }, /`baseUrl`.*, not \[redacted\]\.$/],
     [
       'a base URL with query',
       { ...good, baseUrl: 'https://api.example.com/?a=1' },
@@ -34,11 +34,15 @@ describe('the options of a client', () => {
     [
       'a base URL with user',
       { ...good, baseUrl: 'https://u:p@api.example.com' },
-      /`baseUrl` must be an origin and a path/,
+      /`baseUrl` must be an origin and a path.* Use "https:\/\/api\.example\.com\/"\.$/,
     ],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
-    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /Leave it out/],
+    [
+      'a base URL with what paths begin with',
+      { ...good, baseUrl: 'https://api.example.com/api/v2/' },
+      /Use "https:\/\/api\.example\.com"\./,
+    ],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /must not both be set/],
     ['an empty token', { ...good, token: '' }, /: `token` is empty\. Is AUDIENCE_TOKEN set\?$/],
@@ -106,10 +110,10 @@ describe('the options of a client', () => {
     const rest: [object, RegExp][] = [
       [{ baseURL: 'https://x' }, /`baseURL` is not an option of the client: it is spelled `baseUrl`/],
       [{ timout: 1 }, /`timout` is not an option of the client\./],
-      [{ validation: 'Strict' }, /`validation`/],
-      [{ fetch: 'x' }, /`fetch`/],
+      [{ validation: 'Strict' }, /`validation` must be lenient or strict, not "Strict"\./],
+      [{ fetch: 'x' }, /`fetch` must be a function, but is a string\./],
       [{ logger: {} }, /`logger`/],
-      [{ requestIdHeader: 'x request' }, /`requestIdHeader`/],
+      [{ requestIdHeader: 'x request' }, /`requestIdHeader` must be a header name, not "x request"\./],
       [{ fetchOptions: { headers: { a: 'b' } } }, /`fetchOptions` must not set .*headers/],
       [{ rateLimits: { read: null } }, /`rateLimits.read`/],
       [
@@ -117,10 +121,10 @@ describe('the options of a client', () => {
         /retry` must be one of idempotency-key, always, never/,
       ],
       [{ operations: { 'audiences.create': { bucket: 'reads' } } }, /bucket` must be one of/],
-      [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with/],
+      [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with .*, not "audiences"\./],
       [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
       [{ operations: { 'audiences.get': { data: 1 } } }, /data` must be a function, or a path such as "data.item"/],
-      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have acquire and pause/],
+      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have the methods acquire and pause/],
     ];
     for (const [options, message] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(message);
     expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is not a rate bucket/);

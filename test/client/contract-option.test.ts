@@ -80,6 +80,13 @@ describe('a contract', () => {
     },
   );
 
+  it('the error about a status contains the wrong entry', () => {
+    const contract: object = { statuses: { 'audience 106': 'failed', 'audience 108': 'done' } };
+    const message =
+      '`contract.statuses` must be an object like { "audience 106": "failed" }, not "audience 108": "done".';
+    expect(() => new AudienceClient({ ...options, contract })).toThrow(message);
+  });
+
   it('refuses a time zone that no runtime knows', () => {
     const contract = { serverTimeZone: 'Europe/Atlantis' };
     for (const create of [() => new AudienceClient({ ...options, contract }), () => createSandbox({ contract })])

@@ -100,7 +100,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'the body is empty': () => respondingWith('', { status: 200 }).usage.get(),
   'the body is not complete JSON': () => respondingWith('{"status":', { status: 200 }).usage.get(),
   'the body lacks the envelope': () => respondingWith('{"ok":true}', { status: 200 }).usage.get(),
-  'was redirected (…), and the client never follows redirects': () =>
+  'was redirected (…), and the client does not follow the redirect': () =>
     respondingWith('', { status: 302, headers: { location: '/sign-in' } }).usage.get(),
   'could not reach the service': async () => {
     const { url, close } = await createSandbox().listen();

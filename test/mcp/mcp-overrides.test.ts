@@ -84,7 +84,7 @@ describe('an override passed to connectMcp', () => {
     [{ 'mcp.send': { data: (data) => data } }, /\.data` has no effect/],
     [{ 'mcp.send': { method: 'PUT' } }, /\.method` has no effect/],
     [{ 'mcp.send': 'PUT /v9/mcp' }, /\.method` has no effect/],
-    [{ 'mcp.send': { retry: 'idempotency-key' } }, /\.retry` must be always or never in connectMcp/],
+    [{ 'mcp.send': { retry: 'idempotency-key' } }, /\.retry` must be "always" or "never" in connectMcp/],
     [{ 'audiences.get': 'GET /v9/{id}' }, /`operations\["audiences.get"\]` has no effect in connectMcp/],
   ];
   it.each(refused)('%o is refused', async (operations, problem) => {

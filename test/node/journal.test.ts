@@ -563,7 +563,7 @@ describe('a file that cannot be the journal', () => {
     const error = await failureOf(bench.open(other));
     expect(error).toMatchObject({ code: 'journal-invalid' });
     expect(String(error)).toContain(
-      `was written for ${bench.url}, not https://staging.example.com. Use another file for each service.`,
+      `was written for ${bench.url}, not https://staging.example.com. Use a separate file for each service.`,
     );
     expect(other.baseUrl).toBe('https://staging.example.com');
     expect(bench.client.baseUrl).toBe(bench.url);

@@ -42,8 +42,8 @@ describe('redirect URIs', () => {
   });
 
   it.each([
-    ['/callback', 'must be absolute'],
-    ['', 'must be absolute'],
+    ['/callback', 'must be an absolute URL'],
+    ['', 'must be an absolute URL'],
     ['https://*.example.com/callback', 'must not contain a wildcard'],
     ['https://app.example.com/callback#', 'must not contain a fragment'],
     ['https://app.example.com/#callback', 'must not contain a fragment'],

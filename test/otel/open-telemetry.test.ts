@@ -155,7 +155,7 @@ describe('openTelemetry', () => {
     [null, 'The options of openTelemetry must be an object.'],
     [3, 'The options of openTelemetry must be an object.'],
     [[], 'The options of openTelemetry must be an object.'],
-    [{ tracerProvider: 1 }, '`tracerProvider` must be a `TracerProvider`.'],
+    [{ tracerProvider: 1 }, '`tracerProvider` must be a `TracerProvider`, but is a number.'],
     [{ meterProvider: {} }, '`meterProvider` must be a `MeterProvider`.'],
   ])('refuses %j', (options, message) => {
     expect(() => openTelemetry(options as object)).toThrow(message);

@@ -151,11 +151,11 @@ it('the Redis stores refuse invalid options', () => {
     [() => redisTokenStore(client, { key: ' ' }), '`key` must be a non-empty string'],
     [() => redisTokenStore(client, { key: 'k', lease: 99 }), '`lease` must be an integer of 100 to 3600000'],
     [() => redisTokenStore(client, { key: 'k', lease: 1_000.5 }), '`lease` must be an integer'],
-    [() => redisTokenStore(nothing, { key: 'k' }), 'Pass a connected client'],
+    [() => redisTokenStore(nothing, { key: 'k' }), 'must be a connected client'],
     [() => redisDedupe(client, nothing.none), 'The options of redisDedupe must be an object'],
     [() => redisDedupe(client, { prefix: '' }), '`prefix` must be a non-empty string'],
     [() => redisDedupe(client, { prefix: 'p', window: 0 }), '`window` must be an integer of 1'],
-    [() => redisDedupe(nothing, { prefix: 'p' }), 'Pass a connected client'],
+    [() => redisDedupe(nothing, { prefix: 'p' }), 'must be a connected client'],
     [() => redisTokenStore(client, JSON.parse('{"key":"k","leaseMs":1000}')), '`leaseMs` is not an option'],
     [() => redisDedupe(client, JSON.parse('{"prefix":"p","windowMs":1000}')), '`windowMs` is not an option'],
   ] as const) {

@@ -1,6 +1,6 @@
 import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
-import { AudienceError, JobError, memoryTokenStore } from '../../src/index.ts';
+import { AudienceError, ConfigurationError, JobError, memoryTokenStore } from '../../src/index.ts';
 import { type RedisClient, redisTokenStore } from '../../src/redis/index.ts';
 import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
 import { recentDataset, startBench } from '../support/sandbox.ts';
@@ -20,6 +20,16 @@ describe('the error of a call', () => {
     const { id } = await connect({ token, maxResponseBytes: 100_000 }).projects.create({ name: 'One' }, options);
     expect(await client.projects.list().toArray()).toMatchObject([{ id }]);
   });
+});
+
+it('a token source that fails after a lost response does not say that nothing was created', async () => {
+  const { connect, sandbox, account } = await startBench();
+  sandbox.faults.add({ on: 'projects.create', cut: 'after', times: 1 });
+  const tokens = [account.token('api')];
+  const get = async (): Promise<string> => tokens.pop() ?? Promise.reject(new ConfigurationError('Wrong store.'));
+  const client = connect({ token: { get }, backoff: { min: 1, max: 1 } });
+  const error = await failureOf(client.projects.create({ name: 'One' }));
+  expect(error).toMatchObject({ outcome: 'unknown', advice: expect.stringContaining('may have been created') });
 });
 
 describe('the error of an upload', () => {
@@ -90,6 +100,17 @@ describe('the error of a job that ended without success', () => {
     });
     const again = await client.cohorts.import(data, { name: 'Customers' }, { idempotencyKey: 'k3' });
     expect(again).toMatchObject({ status: { id: 4 } });
+  });
+
+  it('the error of a failed cohort of an audience does not say to upload a file', async () => {
+    const { client, sandbox } = await startBench({ jobs });
+    const { id } = await client.audiences.createAndWait({ name: 'Visitors' });
+    sandbox.jobs.next('cohort', 5);
+    const error = await failureOf(client.cohorts.createAndWait({ source_audience_id: id }));
+    expect(error).toMatchObject({
+      name: 'JobFailedError',
+      advice: expect.stringContaining('safely create the cohort'),
+    });
   });
 });
 

@@ -40,7 +40,7 @@ describe('what a status means', () => {
 
   it('jobState refuses a namespace as the kind, and a resource without a status', () => {
     const odd = jobState as (kind: unknown, resource: unknown) => unknown;
-    expect(() => odd('cohorts', { status: { id: 4 } })).toThrow(/^`kind` must be audience, .*, not cohorts\.$/);
+    expect(() => odd('cohorts', { status: { id: 4 } })).toThrow(/^`kind` must be one of audience, .*, not cohorts\.$/);
     expect(() => odd('cohort', { id: 4 })).toThrow('`resource` must have a `status`');
   });
 });

@@ -143,7 +143,7 @@ describe('verifyWebhook', () => {
 
   it('reports white space around the secret', async () => {
     const error = await failureOf(verify(`t=${NOW},v1=${MAC}`, { secrets: `${SECRET}\n` }));
-    expect(String(error)).toContain('begins or ends with white space');
+    expect(String(error)).toContain('Remove the white space around the secret');
   });
 
   it.each([[''], [[]], [['x', '']], [undefined]])('throws a ConfigurationError for the secrets %j', async (secrets) => {

@@ -225,7 +225,9 @@ function notSentError(
   retryAt: Date,
 ): RateLimitError {
   const again = attempts > 0 ? ' again' : '';
-  const message = `${operation.name} was not sent${again}: after an earlier 429, the client pauses requests of this kind until ${retryAt.toISOString()}.`;
+  const paused =
+    ErrorClass === RateLimitError ? `the \`${operation.bucket}\` bucket` : 'create requests that start a job';
+  const message = `${operation.name} was not sent${again}: after an earlier 429, the client pauses ${paused} until ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,

@@ -7,13 +7,13 @@ import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import { CallbackError } from '../../util/callbacks.ts';
 import {
-  checkNumbers,
   checkOptionNames,
   InvalidInputError,
   isUsableToken,
   refuseOddQuery,
   refusePromises,
 } from '../../util/input-checks.ts';
+import { choice, nonNegative } from '../../util/options.ts';
 import { withRetries } from '../../util/retry.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
@@ -32,6 +32,8 @@ import { AttemptFailure, localValidationError } from './response-errors.ts';
 import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
 import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
+
+const checkOnConflict = choice('wait', 'throw');
 
 /** Options that must be numbers. If they were `NaN`, for example, the client would retry a call indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
@@ -126,10 +128,8 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
     ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
     ...(isFree ? FREE_OPTIONS : []),
   ]);
-  checkNumbers(options, NUMBER_OPTIONS);
-  const { onConflict = 'wait' } = options;
-  if (onConflict !== 'wait' && onConflict !== 'throw')
-    throw new ConfigurationError(`\`onConflict\` of ${name} must be 'wait' or 'throw'.`);
+  for (const option of NUMBER_OPTIONS) nonNegative(options[option], option, name);
+  checkOnConflict(options.onConflict, 'onConflict', name);
   const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
   if (unused === undefined) return;
   throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);
@@ -143,7 +143,7 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
     ...(token !== undefined &&
       operation.token === 'none' && { token: ['must not be set, because the credential exchange needs no token.'] }),
     ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
-    ...(own !== undefined && { fetchOptions: [`must not set \`${own}\`, because the client sets it.`] }),
+    ...(own !== undefined && { fetchOptions: [`must not set \`${own}\`, which only the client may set.`] }),
   };
 }
 
@@ -209,12 +209,12 @@ const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
 /** Advice if a create request may have taken effect and its idempotency key expires soon. */
 const KEY_TOO_OLD =
-  'The resource may have been created almost 24 hours ago, and the idempotency key is about to expire: check the list before you create the resource again.';
+  'The resource may have been created, and the idempotency key has expired or is about to expire (after 24 h): check the list before you create the resource again.';
 
 /** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
-  if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
-    return 'Nothing was created.';
+  const isLocal = ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local);
+  if (isLocal && outcome === 'not-sent') return 'Nothing was created.';
   const isLimited = RateLimitError.isInstance(error);
   if (ConflictError.isInstance(error) && history?.conflict !== undefined && options.idempotencyKey !== undefined) {
     return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);

@@ -41,7 +41,7 @@ function problemOf(text: string, value: unknown): string {
   if (broken !== undefined) return broken;
   if (Array.isArray(value)) return 'the body is an array instead of an envelope';
   if (!isObject(value)) return `the body is ${value === null ? 'null' : `a ${typeof value}`} instead of an envelope`;
-  return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
+  return 'the body lacks the envelope: `status`, an integer `code`, or `message`';
 }
 
 /** Maximum total length of field names and messages, in UTF-16 units. The client drops further field errors. */

@@ -51,7 +51,10 @@ export function readJsonRpc(
   const match = findResponse(read.messages, id);
   if (!match) return { problem: `the body contains no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
-  return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
+  return {
+    problem:
+      'the response must contain either an object as `result` or an `error` with an integer `code` and a `message`',
+  };
 }
 
 function findResponse(messages: Iterable<JsonObject>, id: unknown): JsonObject | undefined {

@@ -43,6 +43,6 @@ export async function requestToken(
   }
   if (isUsableToken(token)) return token;
   const message = 'The token source returned no usable token.';
-  const advice = 'A token is visible ASCII without white space.';
+  const advice = 'A token must be visible ASCII without white space.';
   throw new AudienceError(message, { code: 'token-unavailable', advice });
 }

@@ -111,6 +111,8 @@ const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceA
 /** Matches JSON that may contain a number beyond 2^53-1, or a `null` that replaces `NaN`. */
 const ODD_NUMBER = /\d{16}|\de\+|null/;
 
+const NO_JSON = 'must be a JSON value or a FormData.';
+
 function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   if (body instanceof FormData) {
     return encodeForm(body).catch((error) => {
@@ -126,7 +128,7 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
     ArrayBuffer.isView(body) ||
     body instanceof URLSearchParams
   ) {
-    throw new InvalidInputError({ body: ['must be a JSON value or a FormData.'] });
+    throw new InvalidInputError({ body: [NO_JSON] });
   }
   let text: string | undefined;
   try {
@@ -136,7 +138,7 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
       body: [`The body cannot be written as JSON (${error instanceof Error ? error.message : error}).`],
     });
   }
-  if (text === undefined) throw new InvalidInputError({ body: ['The body cannot be written as JSON.'] });
+  if (text === undefined) throw new InvalidInputError({ body: [NO_JSON] });
   if (ODD_NUMBER.test(text)) {
     const errors = numberErrors(body);
     if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
@@ -177,7 +179,7 @@ export async function prepareRequest({
     throw unsentError(name, override);
   }
   if (body !== undefined && method === 'GET')
-    throw new InvalidInputError({ body: ['A GET request cannot have a body.'] });
+    throw new InvalidInputError({ body: ['A GET request cannot have a body. Use `query`.'] });
   const encoded = body === undefined ? undefined : await encodeBody(body);
   // `{}` and `[]` are two bytes long.
   const isEmpty = body === undefined || body === null || encoded?.bytes.length === 2;
@@ -227,7 +229,7 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 export const keyProblem = (key: string): string | undefined =>
   typeof key === 'string' && KEY.test(key)
     ? undefined
-    : 'must be 1 to 255 ASCII characters, without leading or trailing spaces.';
+    : `must be 1 to 255 printable ASCII characters, without leading or trailing spaces, not ${formatValue(key)}.`;
 
 function checkKey(key: string): string {
   const problem = keyProblem(key);
@@ -273,5 +275,5 @@ function contains(sent: unknown, value: string | number): boolean {
 /** Refuses a query that is not an object. A promise, for example, would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
-  throw new TypeError('it must return an object, not a promise');
+  throw new TypeError(`it must return an object, not ${query instanceof Promise ? 'a promise' : formatValue(query)}`);
 }

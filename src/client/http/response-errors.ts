@@ -40,7 +40,7 @@ export interface CallInfo {
   readonly path: string;
   readonly attempts: number;
   readonly history?: Pick<RetryHistory, 'rejectedToken'> | undefined;
-  readonly settings: { readonly requestIdHeader: string };
+  readonly settings: { readonly requestIdHeader: string; readonly maxResponseBytes: number };
   /** Removes the secrets of the call and of its client from error texts. */
   readonly redactor: Redactor;
 }
@@ -55,7 +55,7 @@ const REQUEST_ID_LIMIT = 200;
 
 /** Returns the failure for a successful response that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
-  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`.`;
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\` (${call.settings.maxResponseBytes} bytes).`;
   const advice = 'Request less, e.g. with `per_page`, or raise `maxResponseBytes`.';
   const error = responseError(message, response, call, 'response-too-large', advice);
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
@@ -114,7 +114,7 @@ export function requestIdOf(
 
 function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const where = response.status === 0 ? '' : ` (${response.status})`;
-  const message = `${call.operation.name} was redirected${where}, and the client never follows redirects.`;
+  const message = `${call.operation.name} was redirected${where}, and the client does not follow the redirect.`;
   const advice = "Set `baseUrl` to the service's own address.";
   return new AttemptFailure(
     { kind: 'final', outcome: 'unknown' },
@@ -166,8 +166,7 @@ function isFromGateway({ status, text }: ReceivedResponse): boolean {
 
 function gatewayError(response: ReceivedResponse, call: CallInfo): ResponseError {
   const message = `${call.operation.name} failed: ${response.status}, and the body is HTML or XML, so a proxy probably responded.`;
-  const advice =
-    'Something other than the service refused the request: read `error.body`, then check `baseUrl` and the proxy.';
+  const advice = 'Read `error.body`, then check `baseUrl` and the proxy.';
   return responseError(message, response, call, 'not-an-envelope', advice);
 }
 

@@ -158,7 +158,7 @@ async function adaptData(
   const { envelope } = context;
   if (typeof adapt === 'string') {
     const data = valueAt(envelope, adapt.split('.'));
-    if (data === undefined) throw context.fail(`the envelope has no \`${adapt}\``);
+    if (data === undefined) throw context.fail(`the envelope has no \`${adapt}\` (\`data\` of the override)`);
     return data;
   }
   try {

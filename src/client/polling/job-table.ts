@@ -202,7 +202,7 @@ export class JobTable<T extends JobResource> {
   #disableList(reason: string): void {
     const { name, warn } = this.#options;
     const advice = 'The client reads each resource separately, and tries the list again every ten minutes.';
-    if (this.#pages?.disable()) warn?.(`The list of ${name} cannot be polled: ${reason}. ${advice}`);
+    if (this.#pages?.disable()) warn?.(`The list of ${name} cannot be polled: ${reason.replace(/\.$/, '')}. ${advice}`);
   }
 
   #add(id: number, source: JobSource<T>): Job<T> {

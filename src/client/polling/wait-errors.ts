@@ -137,7 +137,7 @@ export function jobError(
   }
   if (state === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
-    kind === 'cohort'
+    kind === 'cohort' && !Object(resource).source_audience
       ? 'To try again, upload the file again and create the cohort with a new idempotency key: an upload can be claimed only once.'
       : `You can safely create the ${kind} again ${NEW_BUILD}`;
   return new JobFailedError(`${name} failed ${status}.`, { ...details, advice });

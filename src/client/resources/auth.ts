@@ -132,7 +132,7 @@ function credentialInput(
       warnOfMisspeltFields(operation, credentials, credentialsSchema, transport);
       return {
         ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),
-        ...(!(typeof password === 'string' && password !== '') && { password: ['must not be empty.'] }),
+        ...(!(typeof password === 'string' && password !== '') && { password: ['must be a non-empty string.'] }),
       };
     },
   };

@@ -3,6 +3,7 @@ import type { Audience } from '../../spec/audience.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../../spec/limits.ts';
 import type { LookalikeCreate } from '../../spec/open-resources.ts';
 import type { BodyOf } from '../../spec/wire-values.ts';
+import { formatValue } from '../../util/input-checks.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { JobTable } from '../polling/job-table.ts';
@@ -18,7 +19,7 @@ function targetSizeErrors(body: unknown): FieldErrors {
   const { min, max } = LOOKALIKE_TARGET_SIZE;
   const isValid = Number.isInteger(target_size) && Number(target_size) >= min && Number(target_size) <= max;
   if (target_size === undefined || isValid) return {};
-  return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
+  return { 'config.target_size': [`must be an integer from ${min} to ${max}, not ${formatValue(target_size)}.`] };
 }
 
 /** Lookalikes: audiences similar to a completed seed audience. A lookalike is an audience with `is_lookalike`. */

@@ -65,7 +65,7 @@ function messageErrors(message: unknown): FieldErrors {
     errors.method = ['must be a string such as "tools/list".'];
   }
   if ((id !== undefined || (isResponse && error === undefined)) && !isJsonRpcId(id)) {
-    errors.id = ['must be a string or an integer. Leave it out only in a notification.'];
+    errors.id = ['must be a string or an integer. Only a notification or an error response can omit it.'];
   }
   return errors;
 }

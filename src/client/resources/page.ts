@@ -3,7 +3,7 @@ import { check } from '../../errors/audience-error.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { OperationName, PathParams } from '../../spec/operations.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
-import { checkOptionNames, refuseOddQuery } from '../../util/input-checks.ts';
+import { checkOptionNames, formatValue, refuseOddQuery } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
 import type { DeleteCount } from '../http/client-state.ts';
 import type { RequestOptions } from '../http/request-options.ts';
@@ -73,7 +73,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
       checkOptionNames(options, '`toArray`', ['limit']);
       check(
         typeof limit === 'number' && limit >= 0 && !(limit % 1 > 0),
-        '`limit` of `toArray` must be an integer of 0 or more.',
+        `\`limit\` of \`toArray\` must be an integer of 0 or more, not ${formatValue(limit)}.`,
       );
     } catch (error) {
       // Mark the rejection of the first page's request as handled.
@@ -307,8 +307,10 @@ class ListPage<T> implements Page<T> {
 function pageErrors({ page, per_page }: PageQuery, cap: number, start: PageStart): Record<string, string[]> {
   const isWrong = (value: number, max: number): boolean => !Number.isInteger(value) || value < 1 || value > max;
   return {
-    ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer of 1 or more.'] }),
+    ...(isWrong(page, Number.MAX_SAFE_INTEGER) && {
+      page: [`must be an integer of 1 or more, not ${formatValue(page)}.`],
+    }),
     ...(start === undefined && page > 1 && { page: ['must be 1, because the service pages with a cursor.'] }),
-    ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}.`] }),
+    ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}, not ${formatValue(per_page)}.`] }),
   };
 }

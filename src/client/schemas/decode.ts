@@ -40,7 +40,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** Describes a differing field without its value, which may be a secret. */
 function describeIssue(value: unknown, { path, expected }: Issue): string {
-  if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript has rounded it';
+  if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript may have rounded it';
   if (expected === undefined) return 'is not in the documented format';
   return `is ${jsonTypeOf(valueAt(value, path))}, but must be ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }

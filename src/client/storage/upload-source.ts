@@ -40,7 +40,7 @@ const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
 const UNSUPPORTED_DATA =
-  'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
+  'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node, use `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
 const STREAM_IN_OBJECT =
   'The object contains a `stream`. Pass the stream as `data`, and its length in bytes as `size`.';
 const BLOB_WITHOUT_STREAM =
@@ -121,7 +121,7 @@ export class UploadSource {
         const { byteLength } = await end.arrayBuffer().catch((error) => {
           throw this.fail(error);
         });
-        if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
+        if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'has fewer'));
       }
       // Remove the type: it would be sent as a header that the URL was not signed for. After `slice`, Firefox would not
       // notice that the file has grown.
@@ -261,7 +261,7 @@ export class UploadBody {
       if (done && read < size) throw sizeMismatch(size, `ended after ${read}`);
       if (done) return;
       if (!isBytes(value)) throw new TypeError(NOT_BYTES);
-      if (read + value.length > size) throw sizeMismatch(size, 'have more');
+      if (read + value.length > size) throw sizeMismatch(size, 'has more');
       if (value.length > 0) this.#chunk = value;
       if (reads % MAX_READS_IN_A_ROW === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     }
@@ -271,7 +271,7 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `\`size\` is ${size} bytes, but the data has ${actual} bytes.`;
+  const message = `\`size\` is ${size} bytes, but the data ${actual} bytes.`;
   const advice = 'Set the right `size`, or open the file again; do not claim this upload.';
   return new FileError(message, { code: 'size-mismatch', advice });
 }

@@ -304,7 +304,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of the service': {
       args: ['budget'],
       service: responds(302, '', { location: '/x' }),
-      text: "was redirected (302), and the client never follows redirects. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
+      text: "was redirected (302), and the client does not follow the redirect. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
     },
     'of storage': {
       args: DOWNLOAD,

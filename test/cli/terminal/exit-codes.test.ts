@@ -71,7 +71,7 @@ describe('exit codes', () => {
     const local = await run(['lookalikes', 'create', '--target-size', '5000000']);
     expect(local.err).toBe(
       'error: lookalikes.create was not sent. Nothing was created.\n' +
-        '  config.target_size: must be an integer from 1 to 4000000.\n',
+        '  config.target_size: must be an integer from 1 to 4000000, not 5000000.\n',
     );
     const limited = await run(['budget']);
     expect(limited.err.match(/\d{4}-\d\d-\d\dT/g)).toHaveLength(1);

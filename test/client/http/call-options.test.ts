@@ -154,7 +154,7 @@ describe('`fetchOptions` of a call', () => {
     const own = JSON.parse('{"fetchOptions":{"body":"x"}}');
     expect(await failureOf(client.webhooks.list(own))).toMatchObject({
       local: true,
-      errors: { fetchOptions: ['must not set `body`, because the client sets it.'] },
+      errors: { fetchOptions: ['must not set `body`, which only the client may set.'] },
     });
     expect(seen).toHaveLength(2);
   });

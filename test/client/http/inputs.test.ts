@@ -98,7 +98,7 @@ describe('what no request can carry', () => {
 describe('a number beyond 2^53-1', () => {
   const id = 2 ** 53;
   const big =
-    'The number is beyond 2^53-1, so JavaScript has already rounded it. Pass a string if the service accepts one.';
+    'The number is beyond 2^53-1, so JavaScript may have rounded it. Pass a string if the service accepts one.';
 
   it.each<[string, (client: AudienceClient) => PromiseLike<unknown>]>([
     ['project_id', ({ audiences }) => audiences.create({ name: 'x', project_id: id })],
@@ -120,7 +120,7 @@ describe('a number beyond 2^53-1', () => {
   it('is the reason why a response with such an id is refused', async () => {
     const data = [{ ...wireAudience(), id }];
     const error = await failureOf(clientOf(await startServer([{ data }])).audiences.get(1));
-    const message = expect.stringContaining('`id` is beyond 2^53-1, so JavaScript has rounded it');
+    const message = expect.stringContaining('`id` is beyond 2^53-1, so JavaScript may have rounded it');
     expect(error).toMatchObject({ name: 'ResponseError', message });
   });
 

@@ -254,7 +254,7 @@ describe('an error of a create', () => {
     const heldBack = await create();
     expect(heldBack).toMatchObject({ status: 429, outcome: 'not-sent', attempts: 0 });
     expect(String(heldBack)).toMatch(
-      /: \w+\.create was not sent: after an earlier 429, the client pauses requests of this kind until [\dT:.-]+Z\.$/,
+      /: \w+\.create was not sent: after an earlier 429, the client pauses (?:the `\w+` bucket|create requests that start a job) until [\dT:.-]+Z\.$/,
     );
   });
 });

@@ -89,7 +89,7 @@ describe('the paging of a contract', () => {
       operations: { 'projects.list': { query: ({ skip, ...query }) => ({ ...query, from: skip }) } },
     });
     expect(await failureOf(client.projects.list({ per_page: 51 }))).toMatchObject({
-      errors: { per_page: ['must be an integer from 1 to 50.'] },
+      errors: { per_page: ['must be an integer from 1 to 50, not 51.'] },
     });
     await client.projects.list();
     expect((await server.seen()).map(({ url }) => new URL(url, 'http://x').search)).toEqual(['?take=50&from=0']);

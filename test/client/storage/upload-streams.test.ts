@@ -9,12 +9,13 @@ const data = pattern(SIZE);
 
 describe('a stream', () => {
   it.each([
-    ['shorter', SIZE + 1],
-    ['longer', SIZE - 1],
-  ])('a stream that is %s than announced rejects', async (_, size) => {
+    ['shorter', SIZE + 1, 'ended after 300000 bytes'],
+    ['longer', SIZE - 1, 'has more bytes'],
+  ])('a stream that is %s than announced rejects', async (_, size, actual) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
     expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
+    expect(error).toMatchObject({ message: `\`size\` is ${size} bytes, but the data ${actual}.` });
   });
 
   it.skipIf(inBrowser)('a stream that is longer than announced is never sent to its announced end', async () => {
