@@ -180,7 +180,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   fetch: functionOption,
   fetchOptions: optionOf(
     (value) => Object.keys(Object(value)).every((name) => !OWN_FETCH_OPTIONS.includes(name)),
-    `must not set ${OWN_FETCH_OPTIONS.join(', ')}, which only the client may set`,
+    `must not set ${OWN_FETCH_OPTIONS.join(', ')}`,
   ),
   maxResponseBytes: nonNegative,
   onRequest: functionOption,

@@ -27,7 +27,7 @@ const MIN_REPLACEMENT_AGE_MS = 60_000;
 
 const UNREADABLE = 'The token store cannot be read, so the client issues a new token and keeps it in memory only';
 const UNWRITABLE =
-  'The token store cannot be written, so the client keeps the token in memory only. Each start of the program issues another token, and an account can have only ten API tokens and ten MCP tokens';
+  'The token store cannot be written, so the client keeps the token in memory only. Each start of the program issues another token, and an account can have only ten such tokens';
 
 /**
  * Creates a token source with a store. The source issues a token if the store is empty, and renews the token before its

@@ -143,7 +143,7 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
     ...(token !== undefined &&
       operation.token === 'none' && { token: ['must not be set, because the credential exchange needs no token.'] }),
     ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
-    ...(own !== undefined && { fetchOptions: [`must not set \`${own}\`, which only the client may set.`] }),
+    ...(own !== undefined && { fetchOptions: [`must not set \`${own}\`.`] }),
   };
 }
 

@@ -64,7 +64,7 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
     const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
     return {
       blocked,
-      message: `The audience has expired${blocked.length > 0 ? `, so the service can no longer deliver ${blocked.join(' and ')}` : ''}.`,
+      message: `The audience has expired, so the service can no longer deliver ${blocked.join(' and ')}.`,
     };
   }
   const deletedAt = keysDeletedAt(audience);

@@ -154,7 +154,7 @@ describe('`fetchOptions` of a call', () => {
     const own = JSON.parse('{"fetchOptions":{"body":"x"}}');
     expect(await failureOf(client.webhooks.list(own))).toMatchObject({
       local: true,
-      errors: { fetchOptions: ['must not set `body`, which only the client may set.'] },
+      errors: { fetchOptions: ['must not set `body`.'] },
     });
     expect(seen).toHaveLength(2);
   });
