@@ -17,7 +17,7 @@ export function addAccountCommands(program: Command, action: Action): void {
     .action(action(async () => (await load()).login));
   program
     .command('logout')
-    .description('remove the stored tokens from this machine')
+    .description('remove the tokens of a profile from this machine, and revoke its OAuth tokens')
     .action(action(async () => (await load()).logout));
   program
     .command('whoami')
@@ -30,7 +30,7 @@ export function addAccountCommands(program: Command, action: Action): void {
     .action(action(async () => (await loadProfiles()).listProfiles));
   profiles
     .command('use')
-    .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
+    .description('use a profile by default; flags and environment variables take precedence')
     .argument('<name>', 'profile')
     .action(action(async () => (await loadProfiles()).useProfile));
   addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))

@@ -9,7 +9,7 @@ import type { Output } from '../terminal/output.ts';
 import { silenceNotices } from '../terminal/silence-notices.ts';
 import { waitNotices } from '../terminal/wait-notices.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
-import { environmentOf, foreignToken } from './find-account.ts';
+import { environmentOf, foreignToken, profileFlag } from './find-account.ts';
 import { oauthPath, openOAuthStore, profileName } from './profiles.ts';
 
 /** Redirect URI of a sign-in. The sign-in adds a free port. */
@@ -34,7 +34,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL || owner;
   const baseUrl = address || (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) {
-    const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
+    const message = `Not signed in: run \`${NAME} login --oauth${profileFlag(name)}\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
   checkAddress(baseUrl, flags.allowInsecure);

@@ -32,7 +32,7 @@ async function loginAccount(context: Context): Promise<Account> {
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
   if (!address) throw usageError('No service address is set for the token: pass --base-url, or set AUDIENCE_BASE_URL.');
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
-    throw foreignToken(`The token in the environment (${source})`, env.AUDIENCE_BASE_URL, address);
+    throw foreignToken(`The token of ${command ? 'AUDIENCE_TOKEN_COMMAND' : source}`, env.AUDIENCE_BASE_URL, address);
   if (command) {
     const advice = 'The token command must print another token.';
     return { baseUrl: address, token: commandToken(command, context), source, advice };
@@ -56,7 +56,7 @@ async function profileAccount({ flags, output, env }: Context, address: string |
       output.note(`No service address is set, so the output contains the example address ${EXAMPLE_ADDRESS}.`);
     return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
   }
-  const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
+  const login = `${NAME} login${profileFlag(name)}`;
   if (!profile) {
     const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or use a sandbox with --sandbox.`;
     throw new CommandError(message, { code: 'not-logged-in' });
@@ -70,10 +70,13 @@ async function profileAccount({ flags, output, env }: Context, address: string |
   return { baseUrl, token, source: profilePath(env, name), advice, profile: name, email, expiresAt, contract };
 }
 
+/** Returns the flag that selects a profile, with a space before it. Returns an empty string for the default profile. */
+export const profileFlag = (name: string): string => (name === DEFAULT_PROFILE ? '' : ` --profile ${name}`);
+
 /** Returns the error for a token that belongs to another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>
   new CommandError(
-    `${token} belongs to ${owner}, so the command does not send the token to ${address}. Log in at ${address}, or set a token for that address.`,
+    `${token} belongs to ${owner}, so the command does not send the token to ${address}. Log in at ${address} with another --profile and pass that profile, or set a token for that address.`,
     {
       code: 'token-of-other-address',
     },

@@ -53,7 +53,9 @@ export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<voi
 export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): string {
   const name = flag ?? (env.AUDIENCE_PROFILE || chosenProfile(env) || DEFAULT_PROFILE);
   if (/^[\w-][\w.-]*$/.test(name)) return name;
-  throw usageError(`The name of a profile must consist of letters, digits, ".", "_" and "-", not "${name}".`);
+  throw usageError(
+    `The profile name "${name}" must consist of the characters A-Z a-z 0-9 . _ and -, and must not begin with a dot.`,
+  );
 }
 
 /** Returns the file of a profile, which contains an API token with its address and account. */
@@ -97,9 +99,10 @@ const OTHERS = 0o077;
 /**
  * Checks that a token file is readable only by its owner, and that its folder is not a link to another folder.
  *
+ * @param renewal Commands that replace a token that others may have read.
  * @throws {CommandError} if others can read the file, or if the folder is a link.
  */
-async function checkPrivate(path: string): Promise<void> {
+async function checkPrivate(path: string, renewal: string): Promise<void> {
   // Windows has no file modes.
   if (process.platform === 'win32') return;
   const folder = dirname(path);
@@ -110,7 +113,7 @@ async function checkPrivate(path: string): Promise<void> {
   const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
   if ((mode & OTHERS) === 0) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read the token, also run \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
+  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read the token, also run ${renewal}.`;
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
@@ -137,7 +140,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
         const message = `${path} is not a profile of \`login\`: it contains no address. Choose another --profile.`;
         throw new CommandError(message, { code: 'profile-invalid' });
       }
-      await checkPrivate(path);
+      await checkPrivate(path, `\`${NAME} tokens revoke\` and \`${NAME} login\``);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
       // The client checks the contract.
@@ -158,7 +161,7 @@ export async function openOAuthStore(
 ): Promise<TokenStore & { address(): Promise<string | undefined> }> {
   const { fileTokenStore } = await import('../../node/index.ts');
   const store = fileTokenStore(oauthPath(env, name));
-  await checkPrivate(oauthPath(env, name));
+  await checkPrivate(oauthPath(env, name), `\`${NAME} logout\` and \`${NAME} login --oauth\``);
   const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
   return {
     load: store.load,

@@ -16,7 +16,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--no-console', 'serve no console; other commands then cannot find this sandbox')
     .option(
       '--host <address>',
-      'address to listen on (default: 127.0.0.1). With another address, other machines can reach the sandbox',
+      'address to listen on (default: 127.0.0.1). Other machines can reach the sandbox at an address that is not loopback',
     )
     .option('--name <name>', 'host name of this machine, used in URLs and accepted in the Host header')
     .option('--speed <n>', "speed of the sandbox's clock, relative to real time (default: 1)", nonNegative)
@@ -35,7 +35,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .action(action(async () => (await load()).status));
   sandbox
     .command('advance')
-    .description('advance the clock of the running sandbox, and run everything that is due')
+    .description('advance the clock of the running sandbox, and run everything that becomes due')
     .addArgument(new Argument('<duration>', 'such as 10m').argParser(duration))
     .action(action(async () => (await load()).advance));
   sandbox

@@ -39,7 +39,7 @@ const TEXTS: Texts = {
     if (outcome === undefined && key.endsWith(' activation'))
       return `The ${key} was created with a different --activate.`;
     if (outcome === undefined && key.endsWith(' cohort'))
-      return `The ${key} was imported from a file with other content or another name.`;
+      return `The ${key} was imported from other content, or with another name or \`project_id\`.`;
     return message;
   },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
@@ -52,7 +52,7 @@ const TEXTS: Texts = {
 const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reason'], string>>> = {
   'missing-header': '--header is empty: pass the value of the signature header.',
   'too-old':
-    'The signature is older than --tolerance (default: 5m): the delivery is a replay, or the clock of this machine is ahead.',
+    'The signature is older than --tolerance (default: 5m): the delivery is a recording or a replay, or the clock of this machine is ahead.',
   'too-new':
     'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };

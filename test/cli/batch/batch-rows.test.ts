@@ -26,7 +26,7 @@ describe('rows of a batch', () => {
     ['a quote that is not closed', 'key,name\nnorth,"North\n', 'Line 2 has a quote'],
     ['a quote inside a cell', 'key,name\nnorth,No"rth\n', 'Line 2 has a quote'],
     ['a header without a key', 'name\nNorth', 'no column "key".'],
-    ['a value in a column without a name', 'key,name,\nnorth,North,\nsouth,South,x\n', 'is empty, occurs twice'],
+    ['a value in a column without a name', 'key,name,\nnorth,North,\nsouth,South,x\n', 'is empty, has an empty part'],
     ['a number with a comma', 'key,project_id\nnorth,"1,000"', 'to 9007199254740991, not "1,000"'],
     ['a number that would be rounded', 'key,project_id\na,9007199254740993\n', 'not "9007199254740993"'],
     ['the same in JSON', '{"key":"a","project_id":9007199254740993}', 'Line 1: "project_id" is beyond 900'],
@@ -41,7 +41,7 @@ describe('rows of a batch', () => {
       'Line 3 has fewer cells than the header (2, not 3)',
     ],
     ['two files in one', 'key,name\njan,January\nkey,name\nfeb,February\n', 'Line 3 repeats the header'],
-    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has only a key: add'],
+    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has no fields of an audience'],
     [
       'letters of Windows',
       latin1('key,name\nnorth,M\u00fcnchen\n'),

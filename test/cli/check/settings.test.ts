@@ -51,7 +51,7 @@ describe('mergeFindings', () => {
   it('keeps what an earlier check has confirmed, and this one could not check', () => {
     const checked = { at: '2026-01-01', level: 'write', confirmed: ['time-zone', 'paging'], likely: [] } as const;
     const findings = [
-      { id: 'time-zone', state: 'not-checked', evidence: 'Needs --write.' },
+      { id: 'time-zone', state: 'not-checked', evidence: 'This assumption needs --write.' },
       { id: 'paging', state: 'differs', evidence: 'No parameter works.' },
     ] as const;
     expect(merge({ checked }, findings).contract.checked).toEqual({
