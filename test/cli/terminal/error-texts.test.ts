@@ -239,7 +239,6 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['lookalikes', 'create', '--target-size', '5000000'],
       json: { exitCode: 2, errors: { 'config.target_size': [expect.any(String)] } },
     },
-    'an id of 0': { args: ['audiences', 'get', '0'], json: { exitCode: 2 } },
     'a path without a slash': { args: ['request', 'GET', 'usage'], json: { exitCode: 2 } },
     'an eleventh token': {
       args: ['login', '--email', 'ann@example.com'],
