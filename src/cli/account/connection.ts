@@ -9,8 +9,8 @@ import type { Output } from '../terminal/output.ts';
 import { silenceNotices } from '../terminal/silence-notices.ts';
 import { waitNotices } from '../terminal/wait-notices.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
-import { environmentOf, foreignToken, profileFlag } from './find-account.ts';
-import { oauthPath, openOAuthStore, profileName } from './profiles.ts';
+import { environmentOf, foreignToken } from './find-account.ts';
+import { oauthPath, openOAuthStore, profileFlag, profileName } from './profiles.ts';
 
 /** Redirect URI of a sign-in. The sign-in adds a free port. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';

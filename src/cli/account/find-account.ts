@@ -4,7 +4,7 @@ import type { Account, Context } from '../terminal/context.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from '../terminal/dry-run.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
-import { DEFAULT_PROFILE, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import { openProfile, type Profile, profileFlag, profileName, profilePath } from './profiles.ts';
 import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
 
@@ -69,9 +69,6 @@ async function profileAccount({ flags, output, env }: Context, address: string |
   const advice = `Log in again with \`${login}\`.`;
   return { baseUrl, token, source: profilePath(env, name), advice, profile: name, email, expiresAt, contract };
 }
-
-/** Returns the flag that selects a profile, with a space before it. Returns an empty string for the default profile. */
-export const profileFlag = (name: string): string => (name === DEFAULT_PROFILE ? '' : ` --profile ${name}`);
 
 /** Returns the error for a token that belongs to another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>

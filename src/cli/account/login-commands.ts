@@ -11,7 +11,15 @@ import { checkAddress, isSameAddress } from './account-input.ts';
 import { OAUTH_REDIRECT, optionsOf } from './connection.ts';
 import { addressOf, askFor, readCredentials } from './login-input.ts';
 import { warnOfEnvironment } from './profile-commands.ts';
-import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import {
+  oauthPath,
+  openOAuthStore,
+  openProfile,
+  type Profile,
+  profileFlag,
+  profileName,
+  profilePath,
+} from './profiles.ts';
 
 interface LoginFlags extends GlobalFlags {
   readonly email?: string;
@@ -116,7 +124,7 @@ async function loginWithBrowser(
   const owner = await (await openOAuthStore(env, name)).address();
   if (owner && !isSameAddress(owner, baseUrl))
     throw usageError(
-      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout\`.`,
+      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout${profileFlag(name)}\`.`,
     );
   const store = await openOAuthStore(env, name, baseUrl);
   const { allowInsecure, requestTimeout: timeout } = flags;

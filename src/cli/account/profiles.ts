@@ -7,7 +7,7 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { shellWord } from '../terminal/terminal.ts';
 
-export const DEFAULT_PROFILE = 'default';
+const DEFAULT_PROFILE = 'default';
 
 /**
  * Returns the folder in which the command stores profiles: AUDIENCE_CONFIG_DIR, or a subfolder of the user's
@@ -57,6 +57,9 @@ export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): s
     `The profile name "${name}" must consist of the characters A-Z a-z 0-9 . _ and -, and must not begin with a dot.`,
   );
 }
+
+/** Returns the flag that selects a profile, with a space before it. Returns an empty string for the default profile. */
+export const profileFlag = (name: string): string => (name === DEFAULT_PROFILE ? '' : ` --profile ${name}`);
 
 /** Returns the file of a profile, which contains an API token with its address and account. */
 export const profilePath = (env: NodeJS.ProcessEnv, name: string): string =>
@@ -122,6 +125,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   const { fileTokenStore } = await import('../../node/index.ts');
   const path = profilePath(env, name);
   const store = fileTokenStore(path);
+  const flag = profileFlag(name);
   return {
     withLock: store.withLock,
     /**
@@ -140,7 +144,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
         const message = `${path} is not a profile of \`login\`: it contains no address. Choose another --profile.`;
         throw new CommandError(message, { code: 'profile-invalid' });
       }
-      await checkPrivate(path, `\`${NAME} tokens revoke\` and \`${NAME} login\``);
+      await checkPrivate(path, `\`${NAME} tokens revoke${flag}\` and \`${NAME} login${flag}\``);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
       // The client checks the contract.
@@ -161,7 +165,8 @@ export async function openOAuthStore(
 ): Promise<TokenStore & { address(): Promise<string | undefined> }> {
   const { fileTokenStore } = await import('../../node/index.ts');
   const store = fileTokenStore(oauthPath(env, name));
-  await checkPrivate(oauthPath(env, name), `\`${NAME} logout\` and \`${NAME} login --oauth\``);
+  const flag = profileFlag(name);
+  await checkPrivate(oauthPath(env, name), `\`${NAME} logout${flag}\` and \`${NAME} login --oauth${flag}\``);
   const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
   return {
     load: store.load,

@@ -37,7 +37,7 @@ export function addJobCommands(program: Command, action: Action): void {
       'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
     )
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
-    .option('--retry-failed', 'create again the resources whose jobs failed in an earlier run')
+    .option('--retry-failed', 'create resources again that were deleted, or whose jobs failed in an earlier run')
     .option(
       '--budget-wait <duration>',
       'maximum time to wait for the build budget or a rate limit; 0 does not wait (default: no limit)',

@@ -77,7 +77,6 @@ const NO_SCOPE =
 /** Advice if storage refuses a presigned link. */
 const LINK_REFUSED =
   'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
-const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /**
  * Advice that replaces the client's advice. For other codes, the command prints the client's advice, unless the error
@@ -99,7 +98,7 @@ const ADVICE: Texts = {
       : error.path === operations['mcp.send'].path
         ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
         : NO_SCOPE,
-  'not-found': (error) => (isTransfer(error) ? LINK_REFUSED : NOT_FOUND),
+  'not-found': (error) => (isTransfer(error) ? LINK_REFUSED : error.advice),
   'not-an-envelope': ({ advice, status }) =>
     status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
   'not-acceptable': () =>

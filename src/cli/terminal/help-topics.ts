@@ -39,7 +39,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
       ],
-      [EXIT.jobCancelled, 'A lookalike was cancelled (status 400).'],
+      [EXIT.jobCancelled, 'A job was cancelled, for example a lookalike (status 400).'],
       [EXIT.waitTimedOut, 'The command stopped waiting for a job (`--timeout` or `--deadline`). Wait again.'],
       [
         EXIT.authentication,
@@ -96,7 +96,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates and numbers. The first run also checks the fields of each row, and whether each cohort file is readable and not empty. Later runs refuse only the rows that fail these checks. The service checks each row when it receives the row.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates and numbers. The first run also refuses the file if the fields of a row are invalid, or if a cohort file is unreadable or empty. Later runs refuse only such rows. The service checks each row when it receives the row.',
       ],
     ],
   },
@@ -157,11 +157,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
+        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget or a rate limit is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',
-        'A create request may have taken effect. Run the command again within 23 hours. After 23 hours, look for the resource in its list. If the resource exists, pass `--resolve <key>=<id>`. Otherwise, pass `--forget <key>`. Exit code 10, or 8 after 23 hours.',
+        'A create request may have taken effect. Run the command again within 23 hours. After 23 hours, look for the resource in its list. If the resource exists, pass `--resolve <key>=<id>`. Otherwise, pass `--forget <key>`. Exit code 10; 7 if another token sent the request; 8 after 23 hours, or if the body has changed.',
       ],
     ],
   },
@@ -178,7 +178,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         '--status',
-        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
+        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent, or the service refused the row. (no row): the journal has the key, but the file does not.',
       ],
       [
         '--dry-run',

@@ -211,7 +211,7 @@ describe('check', () => {
       ...WRITTEN,
       operations: { ...WRITTEN.operations, 'schedules.list': { path: '/api/v2/schedules/index' } },
     });
-    expect(err).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
+    expect(err).toContain('`paging.maxSize` 50 is unchanged, because the check did not confirm it.');
     expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is replaced with "/api/v2/schedules/index"');
   });
 

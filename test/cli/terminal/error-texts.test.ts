@@ -222,7 +222,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: 'Check the id and the account; if every call of this operation fails like this, run `aud check`.',
       json: { status: 404 },
     },
-    'a path': { args: ['request', 'GET', '/api/v2/nope'] },
+    'a path': {
+      args: ['request', 'GET', '/api/v2/nope'],
+      text: '. If every call of this operation fails like this, run `aud check`.',
+    },
     'results in storage': {
       args: DOWNLOAD,
       service: hasResultAt('/gone', responds(404, 'x')),
