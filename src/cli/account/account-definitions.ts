@@ -12,7 +12,7 @@ export function addAccountCommands(program: Command, action: Action): void {
       'email of the account. The command asks for the password, or reads it from standard input',
     )
     .option('--oauth', 'sign in with the browser instead of a password. The token is valid only for the MCP endpoint')
-    .option('--no-browser', 'with --oauth: print the address instead of opening the browser')
+    .option('--no-browser', 'with --oauth: only print the address, and do not open the browser')
     .option('--force', 'issue a new token even if the stored token is valid')
     .action(action(async () => (await load()).login));
   program

@@ -12,7 +12,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
     .option('--against <file>', 'report whether the service has changed since a check wrote this file')
     .option('--yes', 'do not ask for confirmation before writing and deleting')
-    .option('--all', 'print each assumption, not only those that differ')
+    .option('--all', 'print all assumptions, not only the differences')
     .action(action(async () => (await import('../check/check-command.ts')).check));
   const reference = program
     .command('reference')

@@ -83,6 +83,9 @@ const LINK_REFUSED =
  * is about a create request.
  */
 const ADVICE: Texts = {
+  'attempt-timeout': ({ idempotencyKey }) =>
+    idempotencyKey === undefined ? 'Try again later, or pass a longer --request-timeout.' : undefined,
+  'idle-timeout': () => 'Run the command again.',
   'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
     isTransfer(error) ? error.advice : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",

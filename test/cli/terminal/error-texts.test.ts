@@ -157,7 +157,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a request': {
       args: ['budget', ...ONCE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'within --request-timeout (default: 30s).',
+      text: 'within --request-timeout (default: 30s). Try again later, or pass a longer --request-timeout.',
     },
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
@@ -468,7 +468,7 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['idle-timeout', 'uploads.upload', 'uploads.upload transferred no byte for 30 s.'],
+    ['idle-timeout', 'uploads.upload', 'uploads.upload transferred no byte for 30 s. Run the command again.'],
     ['sign-in-timeout', 'signInWithBrowser', 'Nobody has signed in within five minutes.'],
   ] as const)('%s', (code, operation, text) => {
     const message = messageOf(new TimeoutError('`timeout`', { code, operation, attempts: 1 }));
