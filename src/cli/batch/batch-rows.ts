@@ -51,6 +51,8 @@ export function parseRows(
         `${where} and ${other} have the same key "${key}". Keys must differ in more than upper and lower case.`,
       );
     keys.set(key.toLowerCase(), where);
+    if (typeof (file ?? '') !== 'string')
+      throw usageError(`${where}: "file" must be the path of a cohort file, not ${JSON.stringify(file)}.`);
     if (Object.keys(body).length === 0)
       throw usageError(`${where}, "${key}", has no fields of an audience, such as "name".`);
     checkDates(body, where);

@@ -16,7 +16,12 @@ describe('rows of a batch', () => {
     ['an empty file', '', 'There are no rows'],
     ['a row without a key', '{"name":"North"}', 'Line 1 needs a "key"'],
     ['a key that is no folder name', '{"key":"../north"}', 'Line 1 needs a "key"'],
-    ['a key that is a folder', '{"key":".."}', 'Line 1 needs a "key"'],
+    ['a key that is a folder', '{"key":".."}', '(the dot neither first nor last), not "..". The key names a folder.'],
+    [
+      'a file that is no path',
+      '{"key":"a","name":"A","file":4}',
+      'Line 1: "file" must be the path of a cohort file, not 4.',
+    ],
     ['two equal keys', '{"key":"north","name":"N"}\n{"key":"North"}', 'Line 2 and Line 1 have the same key'],
     ['a line that is not JSON', '{"key":"north","name":"N"}\n{"key', 'Line 2 must be valid JSON'],
     ['a row that is no object', '[{"key":"north","name":"N"},4]', 'Row 2 is not an object'],
@@ -34,6 +39,7 @@ describe('rows of a batch', () => {
     ['a day that does not exist', dated('2026-02-29', '2026-03-01'), 'dataset.0.start_date must be an existing date'],
     ['a day as Excel writes it', dated('2026-05-01', '5/31/2026'), 'dataset.0.end_date must be an existing date'],
     ['dates in the wrong order', dated('2026-05-31', '2026-05-01'), 'end_date 2026-05-01 is before start_date 2026-05'],
+    ['a column with an empty part', 'key,a..b\n', 'column "a..b" is empty, has an empty part'],
     ['a column that is a part of another', 'key,dataset,dataset.0.x\n', 'column "dataset"'],
     [
       'a file that was cut off',
