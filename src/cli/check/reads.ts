@@ -112,7 +112,10 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     const isSilent = statuses.every((status) => status === 0);
     const other =
       'Neither documented read returns the documented response: another service is probably at this address.';
-    throw new Stop(isSilent ? 'The check could not reach the service at this address.' : other, EXIT.unexpected);
+    throw new Stop(
+      isSilent ? 'The check could not reach the service: check its address and the connection.' : other,
+      EXIT.unexpected,
+    );
   }
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, and its response is an envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
