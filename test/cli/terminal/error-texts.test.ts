@@ -468,7 +468,7 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['idle-timeout', 'uploads.upload', 'uploads.upload transferred no byte for 30 s. Run the command again.'],
+    ['idle-timeout', 'uploads.upload', 'uploads.upload transferred no byte for 30 s.'],
     ['sign-in-timeout', 'signInWithBrowser', 'Nobody has signed in within five minutes.'],
   ] as const)('%s', (code, operation, text) => {
     const message = messageOf(new TimeoutError('`timeout`', { code, operation, attempts: 1 }));
