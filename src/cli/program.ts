@@ -19,7 +19,7 @@ Examples:
   ${name} audiences create --name "No account needed" --wait --sandbox
 
 The command prints data to standard output: in a terminal as tables, elsewhere as fields separated by tabs, or as JSON.
-Everything else goes to standard error. Durations look like 90s, 10m and 1h30m. A number without a unit means seconds.
+Messages and errors go to standard error. Durations look like 90s, 10m and 1h30m. A number without a unit means seconds.
 
 ${Object.values(HELP_TOPICS).map(textOfTopic).join('\n\n')}`;
 

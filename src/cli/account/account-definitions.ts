@@ -12,12 +12,12 @@ export function addAccountCommands(program: Command, action: Action): void {
       'email of the account. The command asks for the password, or reads it from standard input',
     )
     .option('--oauth', 'sign in with the browser instead of a password. The token is valid only for the MCP endpoint')
-    .option('--no-browser', 'with --oauth: print the address instead of opening the browser')
+    .option('--no-browser', 'with --oauth: only print the address, and do not open the browser')
     .option('--force', 'issue a new token even if the stored token is valid')
     .action(action(async () => (await load()).login));
   program
     .command('logout')
-    .description('remove the stored tokens from this machine')
+    .description('remove the tokens of a profile from this machine, and revoke its OAuth tokens')
     .action(action(async () => (await load()).logout));
   program
     .command('whoami')
@@ -30,7 +30,7 @@ export function addAccountCommands(program: Command, action: Action): void {
     .action(action(async () => (await loadProfiles()).listProfiles));
   profiles
     .command('use')
-    .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
+    .description('use a profile by default; flags and environment variables take precedence')
     .argument('<name>', 'profile')
     .action(action(async () => (await loadProfiles()).useProfile));
   addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))

@@ -10,7 +10,7 @@ import { silenceNotices } from '../terminal/silence-notices.ts';
 import { waitNotices } from '../terminal/wait-notices.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { environmentOf, foreignToken } from './find-account.ts';
-import { oauthPath, openOAuthStore, profileName } from './profiles.ts';
+import { oauthPath, openOAuthStore, profileFlag, profileName } from './profiles.ts';
 
 /** Redirect URI of a sign-in. The sign-in adds a free port. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';
@@ -34,7 +34,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL || owner;
   const baseUrl = address || (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) {
-    const message = `Not signed in: run \`${NAME} login --oauth\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
+    const message = `Not signed in: run \`${NAME} login --oauth${profileFlag(name)}\`, or set AUDIENCE_BASE_URL and AUDIENCE_MCP_TOKEN.`;
     throw new CommandError(message, { code: 'not-logged-in' });
   }
   checkAddress(baseUrl, flags.allowInsecure);

@@ -4,7 +4,7 @@ import type { Account, Context } from '../terminal/context.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from '../terminal/dry-run.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
-import { DEFAULT_PROFILE, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import { openProfile, type Profile, profileFlag, profileName, profilePath } from './profiles.ts';
 import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
 
@@ -32,7 +32,7 @@ async function loginAccount(context: Context): Promise<Account> {
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
   if (!address) throw usageError('No service address is set for the token: pass --base-url, or set AUDIENCE_BASE_URL.');
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
-    throw foreignToken(`The token in the environment (${source})`, env.AUDIENCE_BASE_URL, address);
+    throw foreignToken(`The token of ${command ? 'AUDIENCE_TOKEN_COMMAND' : source}`, env.AUDIENCE_BASE_URL, address);
   if (command) {
     const advice = 'The token command must print another token.';
     return { baseUrl: address, token: commandToken(command, context), source, advice };
@@ -56,7 +56,7 @@ async function profileAccount({ flags, output, env }: Context, address: string |
       output.note(`No service address is set, so the output contains the example address ${EXAMPLE_ADDRESS}.`);
     return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
   }
-  const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
+  const login = `${NAME} login${profileFlag(name)}`;
   if (!profile) {
     const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or use a sandbox with --sandbox.`;
     throw new CommandError(message, { code: 'not-logged-in' });
@@ -73,7 +73,7 @@ async function profileAccount({ flags, output, env }: Context, address: string |
 /** Returns the error for a token that belongs to another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>
   new CommandError(
-    `${token} belongs to ${owner}, so the command does not send the token to ${address}. Log in at ${address}, or set a token for that address.`,
+    `${token} belongs to ${owner}, so the command does not send the token to ${address}. Log in at ${address} with another --profile and pass that profile, or set a token for that address.`,
     {
       code: 'token-of-other-address',
     },

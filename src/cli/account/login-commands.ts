@@ -11,7 +11,15 @@ import { checkAddress, isSameAddress } from './account-input.ts';
 import { OAUTH_REDIRECT, optionsOf } from './connection.ts';
 import { addressOf, askFor, readCredentials } from './login-input.ts';
 import { warnOfEnvironment } from './profile-commands.ts';
-import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import {
+  oauthPath,
+  openOAuthStore,
+  openProfile,
+  type Profile,
+  profileFlag,
+  profileName,
+  profilePath,
+} from './profiles.ts';
 
 interface LoginFlags extends GlobalFlags {
   readonly email?: string;
@@ -60,8 +68,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     await file.trySaving();
     const issued = await issueToken(context, { baseUrl, credentials, contract });
     await file.save(issued).catch((error: unknown) => {
-      const advice =
-        "The service issued a token, but the command could not store the token. Until you run `tokens revoke`, the token counts as one of the account's ten.";
+      const advice = `The service issued a token, but the command could not store the token. The token counts as one of the account's ten API tokens until \`${NAME} tokens revoke\` revokes all of them.`;
       throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
     });
     return issued;
@@ -117,7 +124,7 @@ async function loginWithBrowser(
   const owner = await (await openOAuthStore(env, name)).address();
   if (owner && !isSameAddress(owner, baseUrl))
     throw usageError(
-      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout\`.`,
+      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout${profileFlag(name)}\`.`,
     );
   const store = await openOAuthStore(env, name, baseUrl);
   const { allowInsecure, requestTimeout: timeout } = flags;
@@ -166,7 +173,7 @@ export async function logout({ output, signal, env }: Context, flags: GlobalFlag
     output.note(
       `The token of ${profile.email} is removed from this machine. The token stays valid until ${profile.expiresAt}.`,
     );
-    output.note(`To end all API tokens of an account, run \`${NAME} tokens revoke\`.`);
+    output.note(`To revoke all API tokens of the account, run \`${NAME} tokens revoke\`.`);
   }
   if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
   const removed = profile !== undefined || baseUrl !== undefined;

@@ -32,5 +32,5 @@ export async function readCredentials(context: Context, initial: string | undefi
 export function askFor(context: Context, what: 'Email' | 'Address'): Promise<string> {
   const flag = what === 'Email' ? '--email' : '--base-url';
   if (!context.stdin().isTTY) throw usageError(`Pass ${flag}: standard input is not a terminal.`);
-  return askText(context, what);
+  return askText(context, what === 'Email' ? what : 'Address of the service');
 }

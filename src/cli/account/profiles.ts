@@ -7,7 +7,7 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { shellWord } from '../terminal/terminal.ts';
 
-export const DEFAULT_PROFILE = 'default';
+const DEFAULT_PROFILE = 'default';
 
 /**
  * Returns the folder in which the command stores profiles: AUDIENCE_CONFIG_DIR, or a subfolder of the user's
@@ -53,8 +53,13 @@ export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<voi
 export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): string {
   const name = flag ?? (env.AUDIENCE_PROFILE || chosenProfile(env) || DEFAULT_PROFILE);
   if (/^[\w-][\w.-]*$/.test(name)) return name;
-  throw usageError(`The name of a profile must consist of letters, digits, ".", "_" and "-", not "${name}".`);
+  throw usageError(
+    `The profile name "${name}" must consist of the characters A-Z a-z 0-9 . _ and -, and must not begin with a dot.`,
+  );
 }
+
+/** Returns the flag that selects a profile, with a space before it. Returns an empty string for the default profile. */
+export const profileFlag = (name: string): string => (name === DEFAULT_PROFILE ? '' : ` --profile ${name}`);
 
 /** Returns the file of a profile, which contains an API token with its address and account. */
 export const profilePath = (env: NodeJS.ProcessEnv, name: string): string =>
@@ -97,9 +102,10 @@ const OTHERS = 0o077;
 /**
  * Checks that a token file is readable only by its owner, and that its folder is not a link to another folder.
  *
+ * @param renewal Commands that replace a token that others may have read.
  * @throws {CommandError} if others can read the file, or if the folder is a link.
  */
-async function checkPrivate(path: string): Promise<void> {
+async function checkPrivate(path: string, renewal: string): Promise<void> {
   // Windows has no file modes.
   if (process.platform === 'win32') return;
   const folder = dirname(path);
@@ -110,7 +116,7 @@ async function checkPrivate(path: string): Promise<void> {
   const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
   if ((mode & OTHERS) === 0) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read the token, also run \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
+  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read the token, also run ${renewal}.`;
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
@@ -119,6 +125,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   const { fileTokenStore } = await import('../../node/index.ts');
   const path = profilePath(env, name);
   const store = fileTokenStore(path);
+  const flag = profileFlag(name);
   return {
     withLock: store.withLock,
     /**
@@ -137,7 +144,7 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
         const message = `${path} is not a profile of \`login\`: it contains no address. Choose another --profile.`;
         throw new CommandError(message, { code: 'profile-invalid' });
       }
-      await checkPrivate(path);
+      await checkPrivate(path, `\`${NAME} tokens revoke${flag}\` and \`${NAME} login${flag}\``);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
       // The client checks the contract.
@@ -158,7 +165,8 @@ export async function openOAuthStore(
 ): Promise<TokenStore & { address(): Promise<string | undefined> }> {
   const { fileTokenStore } = await import('../../node/index.ts');
   const store = fileTokenStore(oauthPath(env, name));
-  await checkPrivate(oauthPath(env, name));
+  const flag = profileFlag(name);
+  await checkPrivate(oauthPath(env, name), `\`${NAME} logout${flag}\` and \`${NAME} login --oauth${flag}\``);
   const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
   return {
     load: store.load,

@@ -69,7 +69,7 @@ function notFound({ baseUrl, port }: SandboxChoice): never {
   // Show only the host, because the address may contain a password.
   const host = baseUrl === undefined ? undefined : (URL.parse(baseUrl)?.host ?? 'this address');
   const place = host ?? (port === undefined ? undefined : `port ${port}`);
-  const message = `No sandbox is running${place === undefined ? '' : ` at ${place}`}: start one with \`${NAME} sandbox\`.`;
+  const message = `No running sandbox was found${place === undefined ? '' : ` at ${place}`}: start one with \`${NAME} sandbox\`.`;
   throw new CommandError(message, { code: 'sandbox-not-found' });
 }
 

@@ -47,7 +47,7 @@ export async function runForToken(command: string, { env, signal }: TokenContext
     // A background program of the command may keep the pipe open.
     timers.push(setTimeout(() => stdout.destroy(), DRAIN_MS));
     const token = (await line).trim();
-    if (!token) throw failed('printed nothing');
+    if (!token) throw failed('printed no token: the first line of its output is empty');
     if (!isUsableToken(token)) throw failed('printed no token: a token is visible ASCII without white space');
     return token;
   } catch (error) {

@@ -34,7 +34,7 @@ export async function correctJournal(
     }
     for (const key of forget) {
       await forgetPart(journal, key.replace(PART_SUFFIX, ''), key);
-      output.log('info', `"${key}" is removed from the journal: the next run creates the row again.`);
+      output.log('info', `"${key}" is removed from the journal: the next run creates its resources again.`);
     }
     return EXIT.done;
   } finally {

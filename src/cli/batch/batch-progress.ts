@@ -21,7 +21,7 @@ export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 export async function createBatchProgress(keys: readonly string[], earlier: ReadonlySet<string>, output: Output) {
   let announced = '';
   if (output.isJson || output.isQuiet || !isLive(output.stderr)) {
-    if (earlier.size > 0) output.note(`${now()} ${countOf(earlier.size)} done by earlier runs.`);
+    if (earlier.size > 0) output.note(`${now()} Earlier runs completed ${countOf(earlier.size)}.`);
     return {
       changed(view: RowView): void {
         if (output.isJson) void output.json({ at: now(), ...recordOf(view, output) });

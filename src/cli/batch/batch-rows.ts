@@ -43,7 +43,7 @@ export function parseRows(
     const { key, file, ...body } = record;
     if (typeof key !== 'string' || !KEY.test(key))
       throw usageError(
-        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - and . (the dot neither first nor last), because the key names a folder.`,
+        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - and . (the dot neither first nor last)${key === undefined ? '' : `, not ${JSON.stringify(key)}`}. The key names a folder.`,
       );
     const other = keys.get(key.toLowerCase());
     if (other)
@@ -51,8 +51,10 @@ export function parseRows(
         `${where} and ${other} have the same key "${key}". Keys must differ in more than upper and lower case.`,
       );
     keys.set(key.toLowerCase(), where);
+    if (typeof (file ?? '') !== 'string')
+      throw usageError(`${where}: "file" must be the path of a cohort file, not ${JSON.stringify(file)}.`);
     if (Object.keys(body).length === 0)
-      throw usageError(`${where}, "${key}", has only a key: add the fields of an audience.`);
+      throw usageError(`${where}, "${key}", has no fields of an audience, such as "name".`);
     checkDates(body, where);
     // The service checks the other fields.
     return {

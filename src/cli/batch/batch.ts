@@ -20,7 +20,7 @@ const FIRST_READS_MS = 60_000;
 
 /** Reason for a row whose create request was in flight when the run ended. */
 const IN_DOUBT =
-  'The create request was in flight when the run ended. Run the same command again within 23 hours, and the service creates the resource only once.';
+  'A create request of the row was in flight when a run ended. Run the same command again within 23 hours, and the service creates the resource only once.';
 
 /** Processes all rows. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {

@@ -5,7 +5,6 @@ import { rowOf } from '../input/resource-table.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { reportError } from '../terminal/report-error.ts';
-import { countOf } from './batch-progress.ts';
 import type { BatchRow } from './batch-rows.ts';
 
 /** Abort reason of calls that only check their body: a call with an aborted signal sends nothing. */
@@ -62,10 +61,10 @@ export function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
   );
   for (const [name, [first, ...others]] of unknown) {
     if (fields.includes(name)) continue;
-    const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
+    const where = `${first?.key}${others.length > 0 ? ` and ${others.length} more` : ''}`;
     output.log(
       'warning',
-      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). The command sends it unchanged.`,
+      `${where}: "${name}" is not a known field of an audience (known: ${fields.join(', ')}). The command sends the field unchanged.`,
     );
   }
 }

@@ -24,7 +24,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
   const isEmpty = (at: number): boolean => names[at] === '' && records.every(({ cells }) => (cells[at] ?? '') === '');
   let width = names.length;
   while (isEmpty(width - 1)) width--;
-  if (width < names.length) note(`${names.length - width} empty columns at the end are ignored.`);
+  if (width < names.length) note(`The command ignores empty columns at the end (${names.length - width}).`);
   checkNames(names.slice(0, width));
   return records.map(({ cells, line }) => {
     const where = `Line ${line}`;
@@ -52,7 +52,9 @@ function checkNames(names: readonly string[]): void {
     if (name.split('.').includes('__proto__')) throw usageError('The header must not have the column "__proto__".');
     const isTaken = names.some((other, index) => index !== at && (other === name || other.startsWith(`${name}.`)));
     if (isTaken || !/^[^.]+(?:\.[^.]+)*$/.test(name))
-      throw usageError(`The header column "${name}" is empty, occurs twice, or is the parent of another column.`);
+      throw usageError(
+        `The header column "${name}" is empty, has an empty part, occurs twice, or is the parent of another column.`,
+      );
   }
   if (!names.includes('key')) throw usageError('The header has no column "key".');
 }

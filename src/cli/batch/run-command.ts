@@ -139,13 +139,15 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
     const { files, activation } = journal.get(key)?.done ?? {};
     const [file] = [files].flat();
     if (typeof file !== 'string' || dirname(resolve(file)) === resolve(download, key)) return [];
-    const again = commandLine(flags, ['activations', 'download', String(activation), join(download, key)]);
-    return [{ folder: dirname(file), again }];
+    const to = join(download, key);
+    return [
+      { from: dirname(file), to, again: commandLine(flags, ['activations', 'download', String(activation), to]) },
+    ];
   });
   const [first] = others;
   if (!first) return;
-  const files = `An earlier run saved the files of ${countOf(others.length)} outside ${download}, for example in ${first.folder}`;
-  const advice = `To save the files in ${first.folder} again, run: ${first.again}`;
+  const files = `An earlier run saved the files of ${countOf(others.length)} outside ${download}, for example in ${first.from}`;
+  const advice = `To save those files in ${first.to}, run: ${first.again}`;
   output.log('warning', `${files}. This run does not save them again. ${advice}`);
 }
 

@@ -56,7 +56,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;
-  if (earlier) output.note('The service has not changed since the check that wrote the file.');
+  if (earlier) output.note(`The check found no change since the check that wrote ${against}.`);
   return EXIT.done;
 }
 
@@ -81,7 +81,7 @@ async function runCheck(
       if (kind === 'left')
         output.log(
           'warning',
-          `The project \`${text}\` may still exist. The next check with --write offers to delete it.`,
+          `The project \`${text}\` may still exist. After an hour, a check with --write offers to delete the project.`,
         );
       else if (output.stderr.isTTY) output.note(text);
     },

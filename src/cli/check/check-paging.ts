@@ -102,7 +102,8 @@ export async function checkPaging(session: Session): Promise<void> {
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
     // The contract may set a smaller size, which works, too.
     const largest = (rows: number): number => Math.min(rows, maxSize ?? rows);
-    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses larger pages.');
+    const refused = PAGE_SIZES[PAGE_SIZES.indexOf(asked) - 1];
+    if (length > 0 && refused) return noteMax(largest(asked), `The service refuses a page of ${refused} rows.`);
     const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
     if (length > 0 && hasOthers(rows, page.rows))
       return noteMax(largest(length), 'A page has fewer rows than requested, although another page follows.');

@@ -27,7 +27,7 @@ export const placeOf = ({ expected }: Session, name: OperationName): string =>
 
 /** Returns why a response is no evidence about a path. */
 export function reasonOf({ status, envelope }: Reply): string {
-  if (status === 0) return 'No response.';
+  if (status === 0) return 'The service did not respond.';
   if (status === 401 || status === 403)
     return `The token is not permitted to use this path, or the path does not exist (${status}).`;
   if (isMissing(status)) return 'The resources in the list no longer exist.';

@@ -60,7 +60,7 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
       const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
       if (state === 'running') statuses.add(`\`${job} ${id}\``);
     }
-  const text = `Rows with these statuses have not changed for 7 days: ${[...statuses].join(', ')}. Add the meaning of each status to \`statuses\`.`;
+  const text = `Rows with these statuses have not changed for 7 days: ${[...statuses].join(', ')}. Add the meaning of each status to \`statuses\` in the contract file.`;
   if (statuses.size > 0) findings.set('statuses', 'differs', text);
 }
 
@@ -81,7 +81,6 @@ export function noteRequestId({ probe: { successes }, findings, expected }: Sess
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
   if (requestIdHeader === undefined) return;
   const known = ['x-request-id', inEffect];
-  findings.prove('request-id-header', requestIdHeader, known, 'The value of this header differs in each response.', {
-    requestIdHeader,
-  });
+  const text = `The value of \`${requestIdHeader}\` differs in each response.`;
+  findings.prove('request-id-header', requestIdHeader, known, text, { requestIdHeader });
 }

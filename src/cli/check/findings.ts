@@ -25,9 +25,10 @@ export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedu
 export type Kind = (typeof KINDS)[number];
 
 /** Evidence for assumptions that no response has shown. */
-export const UNSEEN = 'The account has no resource that shows this.';
+export const UNSEEN =
+  'No response showed whether the assumption holds, for example because the account has no such resource.';
 const NEVER_SENT =
-  'The check never sends this request. If the assumption is wrong, your first call fails with a 404 that advises `aud check`, or with a 422 that names the fields of the body.';
+  'The check never sends this request. If the assumption is wrong, your first call fails, usually with a 404 that advises `aud check`, or with a 422 that names the fields of the body.';
 
 /** Operations whose path the check examines: all except the credential exchange and MCP. */
 const CHECKED = Object.keys(operations)
@@ -49,7 +50,7 @@ export class Findings {
     for (const id of [...SHAPES, ...OTHERS, 'request-id-header']) unchecked(id, UNSEEN);
     for (const id of [...WRITTEN, 'time-zone'])
       if (level === 'write') unchecked(id, 'The project was not created.');
-      else this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
+      else this.set(id, 'not-checked', 'This assumption needs --write.', { needs: 'write' });
   }
 
   get all(): readonly Finding[] {

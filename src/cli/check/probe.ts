@@ -148,14 +148,16 @@ export class Probe {
     const bucket = method === 'GET' ? 'read' : 'write';
     const limit = MAX_REQUESTS[bucket];
     if (this.sent[bucket] + MAX_RETRIES >= limit)
-      throw new Stop(`The check has used its ${limit} ${bucket} requests.`, EXIT.cutShort);
+      throw new Stop(
+        `The next request could exceed the limit of ${limit} ${bucket} requests per check.`,
+        EXIT.cutShort,
+      );
     this.#reply = NO_REPLY;
     const options = { ...more, ...(id !== undefined && { params: { id } }), signal: this.#signal };
     await this.#client.request(method, path, options).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
       if (ConflictError.isInstance(error)) this.#reply = { ...this.#reply, outcome: error.outcome };
-      if (RateLimitError.isInstance(error))
-        throw new Stop('The service keeps returning 429 (rate limit).', EXIT.limited);
+      if (RateLimitError.isInstance(error)) throw new Stop('The service returned 429 (rate limit).', EXIT.limited);
     });
     return { ...this.#reply, at: this.now };
   }

@@ -64,7 +64,9 @@ async function findPath<T>(
   }
   if (difference === '') return void findings.unclear(id, reason);
   await probe.assertResponsive();
-  return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
+  return void findings.set(id, 'differs', `${difference}None of the other paths that the check tried works.`, {
+    breaks: true,
+  });
 }
 
 /** Records that a path is right, and the envelope path of the payload. */
@@ -110,7 +112,10 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     const isSilent = statuses.every((status) => status === 0);
     const other =
       'Neither documented read returns the documented response: another service is probably at this address.';
-    throw new Stop(isSilent ? 'The check could not reach the service at this address.' : other, EXIT.unexpected);
+    throw new Stop(
+      isSilent ? 'The check could not reach the service: check its address and the connection.' : other,
+      EXIT.unexpected,
+    );
   }
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, and its response is an envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
@@ -128,7 +133,9 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   if (!report) return;
   const { hour, day } = Object(report.value.build_budget);
   const isBudget = [hour, day].every((window) => Number.isInteger(window?.limit) && Number.isInteger(window?.used));
-  const text = `\`build_budget\` of the report ${isBudget ? 'has' : 'must have'} \`limit\` and \`used\` in \`hour\` and \`day\`.`;
+  const text = isBudget
+    ? '`build_budget` of the report has `limit` and `used` in `hour` and `day`.'
+    : '`build_budget` of the report lacks an integer `limit` or `used` in `hour` or `day`.';
   findings.set('usage.build_budget', isBudget ? 'confirmed' : 'differs', text);
   const month = new Date(probe.now);
   month.setUTCMonth(month.getUTCMonth() - 1, 1);

@@ -12,7 +12,10 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 
 /** Returns the subject of a sentence about a finding. */
 const subjectOf = ({ id }: Finding): string =>
-  id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb]} of ${namespace}`);
+  id
+    .replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb]} of ${namespace}`)
+    .replace(/^shape:(\w+)$/, 'Reads of $1s')
+    .replace(/^paging$/, 'Pages of lists');
 
 /** Returns one or two sentences about the consequences of a report for users of the client. */
 export function verdictOf({ findings, stopped, contract }: CheckReport, file?: string): string {
@@ -23,14 +26,13 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
   if (first) return `${subjectOf(first)}${more} do not work here: ${first.evidence}`;
   const needs = findings.filter((finding) => finding.needs).length;
   const open = needs > 0 ? ` To check ${needs} more assumptions, pass --write.` : '';
-  if (differing.length === 0) return `Nothing differs.${open}`;
+  if (differing.length === 0) return `No checked assumption differs.${open}`;
   const { $schema, checked, ...settings } = contract;
   const means = [
     ...(Object.keys(settings).length > 0 ? [file ? `\`--contract ${file}\`` : 'the settings that --out writes'] : []),
     ...(overridesOf(findings) ? [`the code in ${overridesPath(file)}`] : []),
   ];
-  const subject = needs > 0 ? 'The checked calls work' : 'The client works';
-  return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', with differences'}.${open}`;
+  return `The checked calls work here${means.length > 0 ? ` with ${means.join(' and ')}` : ', with differences'}.${open}`;
 }
 
 /** Returns the report as lines of text: the consequences, the differences, the next steps, and how much was checked. */
@@ -45,7 +47,9 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
   const isPathMissing = differs.some(({ id, breaks }) => breaks && id.startsWith('path:'));
   const next = [
     stopped ? 'run the check again.' : '',
-    isPathMissing ? 'ask the operator of the service for the path, and add the path to `operations` in the file.' : '',
+    isPathMissing
+      ? 'ask the operator of the service for the path, and add the path to `operations` in the contract file.'
+      : '',
     differs.length > 0 && !file ? 'write the settings to a file with --out service.json.' : '',
     overridesOf(findings) ? `pass \`operations\` from ${overridesPath(file)} to the client.` : '',
   ];
@@ -63,7 +67,7 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
     ...next.filter((step) => step !== '').map((step) => `Next: ${step}`),
     `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
     ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
-    `The check sent ${requests.read} reads and ${requests.write} writes. To print each assumption, pass --all.`,
+    `The check sent ${requests.read} reads and ${requests.write} writes.${isAll ? '' : ' To print each assumption, pass --all.'}`,
     'The report contains no data of the account, so you can share it.',
   ];
 }

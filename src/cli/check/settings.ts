@@ -41,7 +41,7 @@ export function mergeFindings(
     const shown = `\`${path.join('.')}\` ${JSON.stringify(was)}`;
     if (is !== was) return [`${shown} is replaced with ${JSON.stringify(is)}: ${finding?.evidence}`];
     const isKnown = finding?.state === 'confirmed' || finding?.setting !== undefined;
-    return isKnown ? [] : [`${shown} is unchanged, because it was not checked.`];
+    return isKnown ? [] : [`${shown} is unchanged, because the check did not confirm it.`];
   });
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [

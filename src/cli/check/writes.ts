@@ -165,7 +165,7 @@ class ProjectFlow {
     const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
     if (probe.isClockForeign) findings.unclear('time-zone', "The timestamps are not from the service's clock.");
     else if (!(Math.abs(quarters) <= MAX_QUARTERS))
-      findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
+      findings.unclear('time-zone', 'The new resource has no plausible `created_at` in the form `Y-m-d H:i:s`.');
     else {
       const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
       const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);

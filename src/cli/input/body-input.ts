@@ -34,7 +34,7 @@ export async function readData(data: string, input: Input, flag = '--data'): Pro
   if (/^@?-$/.test(data)) {
     const text = await readStdin(input);
     if (text.trim() !== '') return parseJsonText(text, 'Standard input');
-    throw usageError('Standard input is empty. Pass the fields as flags, with --data, or through a pipe.');
+    throw usageError(`Standard input is empty: pass the JSON through a pipe, or with ${flag}.`);
   }
   return data.startsWith('@') ? readJsonFile(data.slice(1), input) : parseJsonText(data, flag);
 }
@@ -87,7 +87,8 @@ export async function readBody(
     },
     { ...base },
   );
-  if (Object.keys(body).length === 0) throw usageError('Pass the fields as flags, with --data, or on standard input.');
+  if (Object.keys(body).length === 0)
+    throw usageError('The body is empty: pass its fields as flags, with --data, or on standard input.');
   return body;
 }
 

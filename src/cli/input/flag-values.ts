@@ -43,7 +43,7 @@ export const integerFrom =
 /** Parses an idempotency key, which a header must be able to contain. */
 export function idempotencyKey(text: string): string {
   if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
-  throw new InvalidArgumentError('Pass 1 to 255 ASCII characters, without leading or trailing spaces.');
+  throw new InvalidArgumentError('Pass 1 to 255 printable ASCII characters, without leading or trailing spaces.');
 }
 
 /** Parses a number of 0 or more. */
@@ -56,7 +56,7 @@ export function nonNegative(text: string): number {
 export function commaSeparated(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.every((part) => part !== '')) return parts;
-  throw new InvalidArgumentError('Pass a list such as id,name,status.name.');
+  throw new InvalidArgumentError('Pass a list separated by commas, without empty elements.');
 }
 
 /** Parses paths of fields. Converts `datastreams[0].name` to `datastreams.0.name`. */

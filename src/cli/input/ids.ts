@@ -5,8 +5,8 @@ import { JOB_KINDS } from './resource-table.ts';
 /** Parses the id of a resource, such as `12` or `audience:12`. */
 export function parseId(text: string, kind?: string): number {
   const id = kind === undefined ? text : text.replace(new RegExp(`^${kind}:`), '');
-  if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
-  throw usageError(`An id must be a number, not "${text}".`);
+  if (/^\d+$/.test(id) && Number(id) > 0 && Number.isSafeInteger(Number(id))) return Number(id);
+  throw usageError(`An id must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}, not "${text}".`);
 }
 
 /**

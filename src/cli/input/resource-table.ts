@@ -71,7 +71,7 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
       {
         flag: '--target-size <n>',
         field: 'config.target_size',
-        description: 'devices, 1 to 4,000,000',
+        description: 'number of devices, 1 to 4,000,000',
         type: 'integer',
       },
     ],

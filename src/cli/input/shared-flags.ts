@@ -12,6 +12,6 @@ export const addDryRun = (command: Command): Command =>
 
 export const addListFlags = (command: Command): Command =>
   command
-    .option('-n, --limit <n>', 'number of rows', integerFrom(1), 100)
-    .option('--all', 'all rows')
+    .option('-n, --limit <n>', 'maximum number of rows', integerFrom(1), 100)
+    .option('--all', 'print all rows')
     .option('--query <name=value>', 'additional query parameter; repeatable', keyValue);

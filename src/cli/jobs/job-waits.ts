@@ -175,11 +175,14 @@ export async function concludeWaits(
 /** Advice about jobs in a sandbox that the command has started. */
 const TEMPORARY = `The sandbox and its jobs end with this command. To keep a sandbox running, start \`${NAME} sandbox\`.`;
 
+const stoppedWaiting = (count: number, { length }: readonly JobView[]): string =>
+  `The command stopped waiting for ${count} of ${length} jobs (--timeout).`;
+
 /** Returns the error of waits that timed out in a sandbox that ends with the command. */
 function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
   const { length } = views.filter(({ phase }) => phase === 'timed-out');
   if (length === 0) return [];
-  return [new CommandError(`${length} of ${views.length} waits timed out. ${TEMPORARY}`, { code: 'waits-timed-out' })];
+  return [new CommandError(`${stoppedWaiting(length, views)} ${TEMPORARY}`, { code: 'waits-timed-out' })];
 }
 
 /**
@@ -194,6 +197,5 @@ function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unk
     unread === 0
       ? 'The jobs keep running.'
       : `The status of ${unread} ${unread === 1 ? 'job' : 'jobs'} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
-  const message = `${timedOut.length} of ${views.length} waits timed out. ${advice}`;
-  return [new CommandError(message, { code: 'waits-timed-out' })];
+  return [new CommandError(`${stoppedWaiting(timedOut.length, views)} ${advice}`, { code: 'waits-timed-out' })];
 }

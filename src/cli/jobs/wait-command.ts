@@ -22,7 +22,7 @@ const FIELDS = { kind: '', id: 0, phase: '', status: null, name: null, resource:
 /** `wait`: waits for any number of jobs, and prints how each job ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
   const { output } = context;
-  if (flags.any && flags.failFast) throw usageError('Pass either --any or --fail-fast.');
+  if (flags.any && flags.failFast) throw usageError('--any and --fail-fast cannot be combined.');
   const targets = await readTargets(args, flags.kind, context);
   if (targets.length === 0) {
     output.log('info', 'No jobs to wait for: standard input is empty.');

@@ -75,7 +75,7 @@ export async function runSandbox(
   };
   // Report an unwritable file now, before anything changes the sandbox.
   if (flags.state !== undefined)
-    await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
+    await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox, flags.state));
   onChange = () => writer?.changed();
   const remove =
     consoleUrl === undefined ? undefined : await announce(env, { url, consoleUrl, token, contract }).catch(unfindable);
@@ -112,9 +112,9 @@ export async function runSandbox(
 }
 
 /** Closes the sandbox if its state cannot be written. */
-async function refuseState(cause: unknown, sandbox: Sandbox): Promise<never> {
+async function refuseState(cause: unknown, sandbox: Sandbox, path = ''): Promise<never> {
   await sandbox.close();
-  throw new CommandError(`The state cannot be written: ${messageOf(cause)}`, { code: 'usage', cause });
+  throw new CommandError(`The state cannot be written to ${path}: ${messageOf(cause)}`, { code: 'usage', cause });
 }
 
 /**

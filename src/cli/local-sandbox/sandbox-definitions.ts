@@ -8,7 +8,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
   const load = () => import('./sandbox-commands.ts');
   const sandbox = program
     .command('sandbox')
-    .description('run the service on this machine, for development and tests')
+    .description('run a local sandbox of the service, for development and tests')
     .argument('[command]', 'subcommand that controls the running sandbox (see Commands)')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
@@ -16,7 +16,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--no-console', 'serve no console; other commands then cannot find this sandbox')
     .option(
       '--host <address>',
-      'address to listen on (default: 127.0.0.1). With another address, other machines can reach the sandbox',
+      'address to listen on (default: 127.0.0.1). Other machines can reach the sandbox at an address that is not loopback',
     )
     .option('--name <name>', 'host name of this machine, used in URLs and accepted in the Host header')
     .option('--speed <n>', "speed of the sandbox's clock, relative to real time (default: 1)", nonNegative)
@@ -35,7 +35,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .action(action(async () => (await load()).status));
   sandbox
     .command('advance')
-    .description('advance the clock of the running sandbox, and run everything that is due')
+    .description('advance the clock of the running sandbox, and run everything that becomes due')
     .addArgument(new Argument('<duration>', 'such as 10m').argParser(duration))
     .action(action(async () => (await load()).advance));
   sandbox
@@ -62,7 +62,12 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     )
     .option('--status <status>', 'respond with this status', integerFrom(400, 599))
     .option('--retry-after <seconds>', 'Retry-After of the response in seconds', nonNegative)
-    .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
+    .addOption(
+      new Option(
+        '--cut <when>',
+        'cut the connection before or after the service acts, or within the response body',
+      ).choices(['before', 'after', 'body']),
+    )
     .option('--malformed', 'truncate the response body to half, but send it as a complete response')
     .option('--delay <duration>', 'delay the request', duration)
     .option(
@@ -75,7 +80,7 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     .action(action(async () => (await load()).addFault));
   fault
     .command('list')
-    .description('print the faults')
+    .description('print the faults that can still apply')
     .action(action(async () => (await load()).listFaults));
   fault
     .command('clear')

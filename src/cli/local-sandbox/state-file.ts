@@ -20,7 +20,10 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
   try {
     text = await readIfExists(path);
   } catch (error) {
-    throw new CommandError(`The state cannot be read: ${messageOf(error)}`, { code: 'usage', cause: error });
+    throw new CommandError(`The state cannot be read from ${path}: ${messageOf(error)}`, {
+      code: 'usage',
+      cause: error,
+    });
   }
   if (text === undefined) return undefined;
   try {

@@ -37,10 +37,10 @@ export function addJobCommands(program: Command, action: Action): void {
       'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
     )
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
-    .option('--retry-failed', 'create again the resources whose jobs failed in an earlier run')
+    .option('--retry-failed', 'create resources again that were deleted, or whose jobs failed in an earlier run')
     .option(
       '--budget-wait <duration>',
-      'maximum time to wait for the build budget; 0 does not wait (default: no limit)',
+      'maximum time to wait for the build budget or a rate limit; 0 does not wait (default: no limit)',
       duration,
     )
     .option(
@@ -55,7 +55,7 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and exit; repeatable', collect)
     .option(
       '--forget <key>',
-      'remove a key from the journal, so that the next run creates the row again, and exit; repeatable',
+      'remove a key from the journal, so that the next run creates its resources again, and exit; repeatable',
       collect,
     )
     .option('--dry-run', 'print what would happen to each row; sends nothing')
@@ -110,7 +110,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
     const upload = group
       .command('import')
       .description('upload a file and create a cohort from it')
-      .argument('<file>', 'CSV file, up to 1 GiB, or - for standard input')
+      .argument('<file>', 'file to upload, up to 1 GiB, or - for standard input')
       .option('--name <text>', 'name of the cohort (default: name of the file)')
       .option('--project-id <id>', 'id of the project', integerFrom(1))
       .option(

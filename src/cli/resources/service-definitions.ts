@@ -11,8 +11,8 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--write', 'also create and delete one project, and reserve one upload')
     .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
     .option('--against <file>', 'report whether the service has changed since a check wrote this file')
-    .option('--yes', 'write without asking for confirmation')
-    .option('--all', 'print each assumption, not only those that differ')
+    .option('--yes', 'do not ask for confirmation before writing and deleting')
+    .option('--all', 'print all assumptions, not only the differences')
     .action(action(async () => (await import('../check/check-command.ts')).check));
   const reference = program
     .command('reference')
@@ -23,7 +23,7 @@ export function addServiceCommands(program: Command, action: Action): void {
   program
     .command('usage')
     .description('print the usage report of a month')
-    .option('--month <YYYY-MM>', 'month (default: the current one)')
+    .option('--month <YYYY-MM>', 'month (default: the current month)')
     .action(action(async () => (await load()).usage));
   program
     .command('budget')

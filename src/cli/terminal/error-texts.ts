@@ -39,7 +39,7 @@ const TEXTS: Texts = {
     if (outcome === undefined && key.endsWith(' activation'))
       return `The ${key} was created with a different --activate.`;
     if (outcome === undefined && key.endsWith(' cohort'))
-      return `The ${key} was imported from a file with other content or another name.`;
+      return `The ${key} was imported from other content, or with another name or \`project_id\`.`;
     return message;
   },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
@@ -52,7 +52,7 @@ const TEXTS: Texts = {
 const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reason'], string>>> = {
   'missing-header': '--header is empty: pass the value of the signature header.',
   'too-old':
-    'The signature is older than --tolerance (default: 5m): the delivery is a replay, or the clock of this machine is ahead.',
+    'The signature is older than --tolerance (default: 5m): the delivery is a recording or a replay, or the clock of this machine is ahead.',
   'too-new':
     'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };
@@ -77,13 +77,15 @@ const NO_SCOPE =
 /** Advice if storage refuses a presigned link. */
 const LINK_REFUSED =
   'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
-const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /**
  * Advice that replaces the client's advice. For other codes, the command prints the client's advice, unless the error
  * is about a create request.
  */
 const ADVICE: Texts = {
+  'attempt-timeout': ({ idempotencyKey }) =>
+    idempotencyKey === undefined ? 'Try again later, or pass a longer --request-timeout.' : undefined,
+  'idle-timeout': () => 'Run the command again.',
   'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
     isTransfer(error) ? error.advice : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
@@ -99,7 +101,7 @@ const ADVICE: Texts = {
       : error.path === operations['mcp.send'].path
         ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
         : NO_SCOPE,
-  'not-found': (error) => (isTransfer(error) ? LINK_REFUSED : NOT_FOUND),
+  'not-found': (error) => (isTransfer(error) ? LINK_REFUSED : error.advice),
   'not-an-envelope': ({ advice, status }) =>
     status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
   'not-acceptable': () =>

@@ -17,7 +17,10 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ['AUDIENCE_CONTRACT', 'contract file, like --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, like --profile'],
-      ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
+      [
+        'AUDIENCE_CONFIG_DIR',
+        'folder of profiles and secrets (default: audience-activation in XDG_CONFIG_HOME or ~/.config, on Windows in APPDATA)',
+      ],
       ['AUDIENCE_WEBHOOK_SECRET', 'signing secret of listen, trigger and webhooks verify'],
       ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours of the output'],
     ],
@@ -28,20 +31,23 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.done, 'The command succeeded.'],
       [
         EXIT.unexpected,
-        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Correct what the message names, and repeat the command.',
+        'Any other failure, such as a lost connection, an error of the service, an unusable file or a passed `--deadline`. Correct what the message names, and repeat the command.',
       ],
-      [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
-      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort.'],
+      [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was created, changed or deleted.'],
+      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort. For `run`, also: a resource was deleted.'],
       [
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
       ],
-      [EXIT.jobCancelled, 'A job was cancelled.'],
-      [EXIT.waitTimedOut, 'The wait timed out, but the job keeps running. Wait again.'],
-      [EXIT.authentication, 'The token is missing, or the service refused it. Run `aud login`.'],
+      [EXIT.jobCancelled, 'A job was cancelled, for example a lookalike (status 400).'],
+      [EXIT.waitTimedOut, 'The command stopped waiting for a job (`--timeout` or `--deadline`). Wait again.'],
+      [
+        EXIT.authentication,
+        'The token is missing, unusable or refused. Do what the message says, for example run `aud login`.',
+      ],
       [
         EXIT.refused,
-        'The service refused the request (403, 404, 409 or 422), a signature is invalid, a receiver refused an event, or an activation is blocked (`explain`). Fix what the error names.',
+        'For example, the service refused the request (403, 404, 409 or 422), a signature is invalid, a receiver did not accept an event, or an activation is blocked (`explain`). Correct what the message names.',
       ],
       [
         EXIT.limited,
@@ -49,18 +55,18 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.outcomeUnknown,
-        'A create request may have taken effect. Repeat the command with the printed `--idempotency-key`: the service creates only one resource. After `run`, start the same command again within 23 hours.',
+        'A create request may have taken effect. Repeat the command with the printed `--idempotency-key` within 24 hours: the service creates only one resource. After `run`, start the same command again within 23 hours.',
       ],
       [EXIT.differs, 'The service differs from the assumptions of the client, or has changed (`check`).'],
       [
         EXIT.cutShort,
-        'The check stopped early, or could not verify something that an earlier check confirmed (`check`). Read the message.',
+        'The check reached its limit of requests, the service blocked it, or it could not verify something that an earlier check confirmed (`check`).',
       ],
       [
         EXIT.journalTaken,
         'Another run uses the journal, or the journal was edited, replaced, moved or removed (`run`). Wait until that run ends, or restore the journal.',
       ],
-      [EXIT.interrupted, 'Ctrl-C interrupted the command.'],
+      [EXIT.interrupted, 'Ctrl-C interrupted the command, or you declined to continue.'],
       [EXIT.terminated, 'SIGTERM terminated the command.'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),
   },
@@ -90,7 +96,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and whether each cohort file is readable and not empty. The service checks each row when it receives the row. If you continue a run, the command refuses only the invalid rows.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates and numbers. The first run also refuses the file if the fields of a row are invalid, or if a cohort file is unreadable or empty. Later runs refuse only such rows. The service checks each row when it receives the row.',
       ],
     ],
   },
@@ -103,7 +109,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'a key',
-        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give the row another key: the command then creates a new audience, because the service cannot change an audience. For a nightly job, put the date into the name of the journal.',
+        'Is bound to one body for as long as you keep the journal, unless the service refused the body. If you change a created row, even its name, give the row another key: the command then creates a new audience, because the service cannot change an audience. For a nightly job, put the date into the name of the journal.',
       ],
       ['new rows', 'The next run creates new rows, and ignores rows that you have removed.'],
       ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],
@@ -114,7 +120,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'create requests',
-        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
+        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then cohorts and audiences, each in the order of the rows.',
       ],
       [
         'a failure',
@@ -122,11 +128,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'an outage',
-        'After three failed create requests in a row, or earlier if a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
+        'After three failed create requests in a row, or after fewer if no others are left and a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
       [
         'the build budget',
-        'If the budget is used up, the command waits until the service accepts create requests again, for at most `--budget-wait`.',
+        'If the budget or a rate limit is used up, the command waits until the service accepts create requests again, for at most `--budget-wait`.',
       ],
     ],
   },
@@ -143,19 +149,19 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'failed',
-        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
+        'The job ended with status 107 or 4xx (5 for a cohort), or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
       ],
       [
         'refused',
-        'The service refused the row, the body of the row has changed, or the file of the row is missing or empty. Correct the row, and run the command again. Exit code 8.',
+        'The service or the command refused the row, its body or `--activate` has changed, or its file is missing or empty. Correct the row, and run the command again. Exit code 8.',
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
+        'The job is still running, the row was not sent, or the result files are not saved yet. Run the command again. Exit code 6; 9 if the build budget or a rate limit is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',
-        'A create request may have taken effect. Run the command again within 23 hours. After 23 hours, look for the resource in its list. If the resource exists, pass `--resolve <key>=<id>`. Otherwise, pass `--forget <key>`. Exit code 10, or 8 after 23 hours.',
+        'A create request may have taken effect. Run the command again within 23 hours. After 23 hours, look for the resource in its list. If the resource exists, pass `--resolve <key>=<id>`. Otherwise, pass `--forget <key>`. Exit code 10; 7 if another token sent the request; 8 after 23 hours, or if the body has changed.',
       ],
     ],
   },
@@ -164,19 +170,19 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'columns',
-        'key, state, audience, activation, reason. The reason is the code of the error, or says why the row is blocked.',
+        'key, state, audience, activation, reason. The reason is the code of the error, or says why the row is blocked, unfinished or unknown.',
       ],
       [
         '--json',
-        'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is the result of the row.',
+        'One line for each change, with its time (`at`), the columns, `cohort`, `files` and `error`. The last line of a key is the result of the row.',
       ],
       [
         '--status',
-        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
+        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent, or the service refused the row. (no row): the journal has the key, but the file does not.',
       ],
       [
         '--dry-run',
-        'create, activate, send again: the run would send a create request. wait: the run would read the state of the job. changed: the body of the row has changed. done, refused, unknown: see above.',
+        'create, activate, send again: the run would send a create request. wait: the run would read the state of the job. changed: the body of the row or `--activate` has changed. done, refused, unknown: see above.',
       ],
       [
         '--report',

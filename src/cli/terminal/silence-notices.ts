@@ -21,7 +21,7 @@ export function silenceNotices({ requestTimeout = DEFAULTS.timeout, deadline }: 
       deadline === undefined
         ? '. --deadline limits the entire command'
         : `, and the command after ${deadline / 1_000} s`;
-    const message = `No response from ${baseUrl} for ${SILENCE_MS / 1_000} s. The command keeps waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout)${entire}.`;
+    const message = `${baseUrl} has not responded for ${SILENCE_MS / 1_000} s. The command keeps waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout)${entire}.`;
     output.log('info', message);
   };
   return {

@@ -72,7 +72,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
     return codes.find((code) => code !== EXIT.done) ?? EXIT.done;
   }
   const ready = (): void =>
-    output.note(`Ready: watching all jobs, and sending events to ${url}. Press Ctrl-C to stop.`);
+    output.note(`Ready: watching running and new jobs, and sending events to ${url}. Press Ctrl-C to stop.`);
   const report = (error: unknown): void => output.log('warning', messageOf(error));
   // After Ctrl-C, the waits reject. Do not report this.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});

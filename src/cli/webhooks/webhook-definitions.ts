@@ -14,10 +14,10 @@ export function addWebhookCommands(program: Command, action: Action): void {
     .description('watch jobs, and send a webhook event to a local receiver when a job ends; needs no tunnel')
     .option('--forward-to <url>', 'receiver, such as http://localhost:3000/webhooks')
     .option('--jobs <jobs>', 'jobs to watch: audience:12,cohort:7', commaSeparated)
-    .option('--all', 'watch every job of the account, including new jobs')
+    .option('--all', 'watch running and new jobs in the first 100 rows of each list')
     .addOption(secret)
     .option('--print-secret', 'print the signing secret, and exit')
-    .option('--retry-speed <n>', 'retry this many times faster than the service', nonNegative, 60)
+    .option('--retry-speed <n>', 'retry this many times faster than the service; 0 does not retry', nonNegative, 60)
     .option('--rate <n>', 'send at most this many requests per second', integerFrom(1), 50)
     .addOption(companyId)
     .action(action(async () => (await import('./listen-command.ts')).listen));

@@ -61,7 +61,10 @@ describe('aud run', () => {
   it('warns of a field that audiences do not have, also with --dry-run', async () => {
     const { runRows } = await startRows('key,nmae\nnorth,North\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, expect.stringContaining('north: audiences have no field "nmae" (known: name, ')]);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining('north: "nmae" is not a known field of an audience (known: name, '),
+    ]);
   });
 
   it.each([
@@ -95,7 +98,7 @@ describe('aud run', () => {
   it('says that it leaves out what a spreadsheet adds', async () => {
     const { runRows } = await startRows('Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, '2 empty columns at the end are ignored.\n']);
+    expect([code, err]).toEqual([0, 'The command ignores empty columns at the end (2).\n']);
   });
 
   it('checks only rows without a create request against the window of WebDomain data, and a continued run refuses only these rows', async () => {
@@ -254,7 +257,7 @@ describe('aud run', () => {
       expect.stringContaining(`An earlier run saved the files of 2 rows outside ${other}, for example in ${old}`),
     ]);
     expect(await readdir(other)).toEqual(['east']);
-    const [, ...again] = /To save the files in .* again, run: (.*)/.exec(err)?.[1]?.split(' ') ?? [];
+    const [, ...again] = /To save those files in .*, run: (.*)/.exec(err)?.[1]?.split(' ') ?? [];
     expect((await run(again)).code).toBe(0);
     expect((await readdir(other)).sort()).toEqual(['east', 'north']);
   });
@@ -276,7 +279,7 @@ describe('aud run', () => {
     for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /);
     await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
     const { err } = await runRows(flags);
-    expect(err).toMatch(/^\S+Z 2 rows done by earlier runs\.\n\S+Z east: waiting for audience/);
+    expect(err).toMatch(/^\S+Z Earlier runs completed 2 rows\.\n\S+Z east: waiting for audience/);
     expect(err).not.toContain('north');
     const { out } = await runRows([...flags, '--json']);
     expect(linesOf(out)[0]).toMatchObject({ key: 'north', state: 'done', at: expect.stringMatching(/^\d{4}-.*Z$/) });

@@ -48,7 +48,7 @@ describe('check', () => {
     const methods = sandbox.log.length;
     const { code, out } = await run(['check']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Nothing differs\. To check 5 more assumptions, pass --write\.\n/);
+    expect(out).toMatch(/^No checked assumption differs\. To check 5 more assumptions, pass --write\.\n/);
     expect(out).not.toContain('path:audiences.get');
     const all = await run(['check', '--all']);
     expect(all.out).toContain('confirmed  path:audiences.get: The response has the id');
@@ -84,7 +84,7 @@ describe('check', () => {
     const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'The service has not changed since the check that wrote the file.\n',
+      err: expect.stringMatching(/^The check found no change since the check that wrote \S+\.\n$/),
     });
   });
 
@@ -155,11 +155,11 @@ describe('check', () => {
   it('prints the same as data with --json', async () => {
     const { json } = await startFilled();
     const [report = {}] = await json(['check']);
-    expect(Object.entries(report)[0]).toEqual(['verdict', expect.stringMatching(/^Nothing differs/)]);
+    expect(Object.entries(report)[0]).toEqual(['verdict', expect.stringMatching(/^No checked assumption differs/)]);
     expect(report).toMatchObject({
       level: 'read',
       findings: expect.arrayContaining([
-        { id: 'time-zone', state: 'not-checked', evidence: 'Needs --write.', needs: 'write' },
+        { id: 'time-zone', state: 'not-checked', evidence: 'This assumption needs --write.', needs: 'write' },
       ]),
       contract: { checked: { level: 'read' } },
       requests: { read: expect.any(Number), write: 0 },
@@ -211,7 +211,7 @@ describe('check', () => {
       ...WRITTEN,
       operations: { ...WRITTEN.operations, 'schedules.list': { path: '/api/v2/schedules/index' } },
     });
-    expect(err).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
+    expect(err).toContain('`paging.maxSize` 50 is unchanged, because the check did not confirm it.');
     expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is replaced with "/api/v2/schedules/index"');
   });
 

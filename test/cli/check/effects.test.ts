@@ -283,7 +283,11 @@ describe('compare', () => {
       { id: 'waits.via', was: 'list', is: 'get' },
       { id: 'requestIdHeader', was: 'x-request-id', is: 'x-correlation-id' },
       { id: 'serverTimeZone', was: 'UTC', is: 'Etc/GMT-1' },
-      { id: 'path:schedules.list', was: 'confirmed', is: expect.stringContaining('No other path works.') },
+      {
+        id: 'path:schedules.list',
+        was: 'confirmed',
+        is: expect.stringContaining('None of the other paths that the check tried works.'),
+      },
     ]);
   });
 });

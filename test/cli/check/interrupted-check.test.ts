@@ -48,6 +48,6 @@ test('Ctrl-C names the project that it could not delete', async () => {
   expect(code).toBe(130);
   expect(projects).toHaveLength(1);
   expect(err).toMatch(
-    /The project `audience-check [^`]+` may still exist\. The next check with --write offers to delete it\./,
+    /The project `audience-check [^`]+` may still exist\. After an hour, a check with --write offers to delete the project\./,
   );
 });

@@ -32,7 +32,7 @@ describe('mergeFindings', () => {
     const { contract, notes } = merge(EVERYTHING);
     const { checked, ...settings } = contract;
     expect(JSON.stringify(settings)).toBe(JSON.stringify(EVERYTHING));
-    expect(notes).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
+    expect(notes).toContain('`paging.maxSize` 50 is unchanged, because the check did not confirm it.');
     expect(notes).toHaveLength(15);
   });
 
@@ -44,14 +44,14 @@ describe('mergeFindings', () => {
     expect(contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts', data: 'data.rows' } });
     expect(notes).toEqual([
       `\`operations.cohorts.list.path\` "/old" is replaced with "/api/v2/cohorts": ${evidence}`,
-      '`operations.cohorts.list.data` "data.rows" is unchanged, because it was not checked.',
+      '`operations.cohorts.list.data` "data.rows" is unchanged, because the check did not confirm it.',
     ]);
   });
 
   it('keeps what an earlier check has confirmed, and this one could not check', () => {
     const checked = { at: '2026-01-01', level: 'write', confirmed: ['time-zone', 'paging'], likely: [] } as const;
     const findings = [
-      { id: 'time-zone', state: 'not-checked', evidence: 'Needs --write.' },
+      { id: 'time-zone', state: 'not-checked', evidence: 'This assumption needs --write.' },
       { id: 'paging', state: 'differs', evidence: 'No parameter works.' },
     ] as const;
     expect(merge({ checked }, findings).contract.checked).toEqual({

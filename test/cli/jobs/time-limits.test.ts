@@ -94,7 +94,7 @@ describe('a service that does not respond', () => {
     expect(linesOf(err)).toMatchObject([
       {
         level: 'info',
-        message: `No response from ${url} for 5 s. The command keeps waiting. An attempt ends after 3 s (--request-timeout), and the command after 7 s.`,
+        message: `${url} has not responded for 5 s. The command keeps waiting. An attempt ends after 3 s (--request-timeout), and the command after 7 s.`,
       },
       { code: 'deadline-exceeded' },
     ]);

@@ -122,7 +122,7 @@ describe('wait', () => {
       timeouts: lines.filter((line) => line.includes(': timed out at 100 Queued')).length,
     }).toEqual({ code: 6, timeouts: 60 });
     expect(lines.slice(-2)).toEqual([
-      'error: 60 of 60 waits timed out. The jobs keep running.',
+      'error: The command stopped waiting for 60 of 60 jobs (--timeout). The jobs keep running.',
       `  To continue: ${resume}`,
     ]);
     const errors = linesOf(json.err);
@@ -143,7 +143,9 @@ describe('wait', () => {
     });
     expect(one.err).toContain('error: The status of audience 12 was not read within --timeout.\n');
     const two = await run(['wait', '12', '13', '--timeout', '300ms'], { env });
-    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 jobs was not read.\n');
+    expect(two.err).toContain(
+      'error: The command stopped waiting for 2 of 2 jobs (--timeout). The status of 2 jobs was not read.\n',
+    );
     expect(one.err + two.err).not.toContain('keep');
   });
 
@@ -289,7 +291,7 @@ describe('wait', () => {
 
   it.each([
     [['wait', 'cohorts:7'], 'Kinds: audience, lookalike, estimate, activation, cohort.'],
-    [['wait', '12', '--any', '--fail-fast'], 'Pass either --any or --fail-fast.'],
+    [['wait', '12', '--any', '--fail-fast'], '--any and --fail-fast cannot be combined.'],
   ])('%j is wrong usage', async (args, message) => {
     const { run } = await startScene();
     expect(await run(args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) });

@@ -43,7 +43,7 @@ it('a sandbox uses the port and account of its flags, and warns if other machine
     ...`--port ${port} --host 0.0.0.0 --name sandbox.test --email me@example.com --password pw --no-console`.split(' '),
   );
   expect(printed.out).not.toContain('Console');
-  expect((await scene.run(['sandbox', 'status'])).err).toContain('No sandbox is running');
+  expect((await scene.run(['sandbox', 'status'])).err).toContain('No running sandbox was found');
   expect(printed.out).toContain(`API      http://sandbox.test:${port}\n`);
   expect(printed.out).toContain('Account  me@example.com  password: pw\n');
   child.kill('SIGINT');
@@ -67,7 +67,7 @@ it('a running sandbox is chosen by `--port`, `--base-url` and AUDIENCE_BASE_URL;
   const faults = async (...flags: string[]) => (await scene.json(['sandbox', 'fault', 'list', ...flags])).length;
   expect(await Promise.all([faults('--port', port), faults()])).toEqual([2, 1]);
 
-  const missing = { code: 8, err: expect.stringContaining('No sandbox is running at 127.0.0.1:1') };
+  const missing = { code: 8, err: expect.stringContaining('No running sandbox was found at 127.0.0.1:1') };
   expect(await scene.run(['whoami', '--sandbox', '--base-url', 'http://127.0.0.1:1'])).toMatchObject(missing);
   for (const running of [child, second.child]) running.kill('SIGKILL');
   await Promise.all([ended, second.ended]);

@@ -136,7 +136,7 @@ describe('a running sandbox', () => {
     await ended;
     expect(await run('sandbox', 'status')).toMatchObject({
       code: 8,
-      err: expect.stringContaining('No sandbox is running'),
+      err: expect.stringContaining('No running sandbox was found'),
     });
   });
 

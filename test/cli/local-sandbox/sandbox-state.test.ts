@@ -46,7 +46,7 @@ describe('sandbox --state', () => {
   it('refuses a file whose folder does not exist', async () => {
     const scene = await startScene();
     const { code, err } = await scene.run(['sandbox', '--state', join(scene.folder, 'missing', 'x.json')]);
-    expect([code, err]).toEqual([2, expect.stringContaining('The state cannot be written: ')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('The state cannot be written to ')]);
   });
 
   it('reports that the state cannot be written, and keeps the file', async () => {

@@ -183,7 +183,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a create without a body': () => ({
-    text: 'Standard input is empty. Pass the fields as flags, with --data, or through a pipe.',
+    text: 'Standard input is empty: pass the JSON through a pipe, or with --data.',
     fails: { args: ['audiences', 'create'] },
     follows: [
       { args: CREATE },

@@ -157,7 +157,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a request': {
       args: ['budget', ...ONCE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'within --request-timeout (default: 30s).',
+      text: 'within --request-timeout (default: 30s). Try again later, or pass a longer --request-timeout.',
     },
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
@@ -228,7 +228,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: 'Check the id and the account; if every call of this operation fails like this, run `aud check`.',
       json: { status: 404 },
     },
-    'a path': { args: ['request', 'GET', '/api/v2/nope'] },
+    'a path': {
+      args: ['request', 'GET', '/api/v2/nope'],
+      text: '. If every call of this operation fails like this, run `aud check`.',
+    },
     'results in storage': {
       args: DOWNLOAD,
       service: hasResultAt('/gone', responds(404, 'x')),
@@ -245,7 +248,6 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['lookalikes', 'create', '--target-size', '5000000'],
       json: { exitCode: 2, errors: { 'config.target_size': [expect.any(String)] } },
     },
-    'an id of 0': { args: ['audiences', 'get', '0'], json: { exitCode: 2 } },
     'a path without a slash': { args: ['request', 'GET', 'usage'], json: { exitCode: 2 } },
     'an eleventh token': {
       args: ['login', '--email', 'ann@example.com'],

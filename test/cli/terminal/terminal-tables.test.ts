@@ -53,7 +53,7 @@ describe('in a terminal of 80 columns', () => {
     expect(code).toBe(0);
     expect(plain(err)).toMatch(/^Reads of audiences$/m);
     expect(plain(out)).toMatch(
-      /^Nothing differs\. To check \d+ more assumptions, pass --write\.$[\s\S]+^\d+ confirmed, \d+ likely/m,
+      /^No checked assumption differs\. To check \d+ more assumptions, pass --write\.$[\s\S]+^\d+ confirmed, \d+ likely/m,
     );
     expect(plain(out)).toMatch(/^The check sent \d+ reads and 0 writes\. To print each assumption, pass --all\.$/m);
   });

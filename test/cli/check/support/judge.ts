@@ -109,7 +109,9 @@ export function problemsOf(
         : [],
     ),
     ...(isStopped || / not work here: /.test(verdict) !== works ? [] : [`The verdict is wrong: ${verdict}`]),
-    ...(works || differing.length > 0 || isStopped ? [] : ['Nothing differs, although the client does not work.']),
+    ...(works || differing.length > 0 || isStopped
+      ? []
+      : ['No checked assumption differs, although the client does not work.']),
     ...judgeRequests(variant, service, before),
     ...gone.map((row) => `${JSON.stringify(row)} is gone.`),
     ...(left.length > leaves ? left.map((row) => `${JSON.stringify(row)} is left.`) : []),
