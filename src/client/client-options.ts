@@ -207,7 +207,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   credentials: anyOption,
   mcpToken: anyOption,
   rateLimits: anyOption,
-  limiter: optionOf(isLimiter, 'must have the methods acquire and pause, like `memoryLimiter()`'),
+  limiter: optionOf(isLimiter, 'must have acquire and pause, like `memoryLimiter()`'),
   waits: nestedOptions<WaitsOptions>({ via: viaOption }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };

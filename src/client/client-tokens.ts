@@ -108,6 +108,6 @@ function checkToken(name: string, input: TokenInput): void {
   }
   if (typeof input === 'function' || typeof input?.get === 'function') return;
   throw new ConfigurationError(`\`${name}\` must be a string, a function, or a token source with \`get\`.`, {
-    advice: 'Pass email and password as `credentials`, to `apiToken` or to `mcpToken`.',
+    advice: 'Pass email and password as `credentials` or to `apiToken`.',
   });
 }

@@ -120,10 +120,7 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];
   const unknown = used.find((param) => !defined.includes(param));
   const parameters = defined.map(braced).join(', ') || 'none';
-  check(
-    unknown === undefined,
-    `${option} has ${braced(unknown)}, which is not a parameter of the operation (parameters: ${parameters}).`,
-  );
+  check(unknown === undefined, `${option} has ${braced(unknown)}; the parameters of the operation: ${parameters}.`);
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,

@@ -17,13 +17,9 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Maximum length of a string in a message. */
-const MAX_SHOWN_LENGTH = 100;
-
 /** Formats a caller's value for a message. Puts strings in quotes, and names only the type of an object. */
 export function formatValue(value: unknown): string {
-  if (typeof value === 'string')
-    return JSON.stringify(value.length > MAX_SHOWN_LENGTH ? `${value.slice(0, MAX_SHOWN_LENGTH)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(value);
   return Object(value) === value ? jsonTypeOf(value) : String(value);
 }
 
@@ -171,7 +167,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
     throw new ConfigurationError(`\`headers\` must not set ${name}: the client sets it.`, {
-      advice: 'Remove this header. Use `token` for authorization and `idempotencyKey` for keys.',
+      advice: 'Use `token` for authorization and `idempotencyKey` for keys.',
     });
   }
 }
@@ -183,8 +179,7 @@ const NOT_FOR_STORAGE =
 /** Refuses invalid headers, and headers that the client must not send to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((header) => NOT_FOR_STORAGE.test(header));
-  if (name !== undefined)
-    throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`, { advice: 'Remove this header.' });
+  if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);
   checkSendable(headers);
 }
 

@@ -124,7 +124,7 @@ describe('the options of a client', () => {
       [{ operations: { 'audiences.get': { path: 'audiences' } } }, /path` must start with .*, not "audiences"\./],
       [{ operations: { 'audiences.get': { method: 'FETCH' } } }, /method` must be one of GET/],
       [{ operations: { 'audiences.get': { data: 1 } } }, /data` must be a function, or a path such as "data.item"/],
-      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have the methods acquire and pause/],
+      [{ limiter: { acquire: () => Promise.resolve() } }, /`limiter` must have acquire and pause/],
     ];
     for (const [options, message] of rest) expect(() => new AudienceClient({ ...good, ...options })).toThrow(message);
     expect(() => new AudienceClient({ ...good, ...bucket })).toThrow(/`rateLimits.reed` is not a rate bucket/);

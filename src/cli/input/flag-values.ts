@@ -43,7 +43,7 @@ export const integerFrom =
 /** Parses an idempotency key, which a header must be able to contain. */
 export function idempotencyKey(text: string): string {
   if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
-  throw new InvalidArgumentError('Pass 1 to 255 printable ASCII characters, without leading or trailing spaces.');
+  throw new InvalidArgumentError('Pass 1 to 255 ASCII characters, without leading or trailing spaces.');
 }
 
 /** Parses a number of 0 or more. */

@@ -209,7 +209,7 @@ const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
 /** Advice if a create request may have taken effect and its idempotency key expires soon. */
 const KEY_TOO_OLD =
-  'The resource may have been created, and the idempotency key has expired or is about to expire (after 24 h): check the list before you create the resource again.';
+  'The resource may have been created, and its idempotency key has expired or is about to expire: check the list before you create the resource again.';
 
 /** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {

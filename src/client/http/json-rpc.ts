@@ -53,7 +53,7 @@ export function readJsonRpc(
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
   return {
     problem:
-      'the response must contain either an object as `result` or an `error` with an integer `code` and a `message`',
+      'the response must contain an object as `result`, or an `error` with an integer `code` and a `message`',
   };
 }
 

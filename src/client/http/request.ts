@@ -229,7 +229,7 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 export const keyProblem = (key: string): string | undefined =>
   typeof key === 'string' && KEY.test(key)
     ? undefined
-    : `must be 1 to 255 printable ASCII characters, without leading or trailing spaces, not ${formatValue(key)}.`;
+    : `must be 1 to 255 ASCII characters, without leading or trailing spaces, not ${formatValue(key)}.`;
 
 function checkKey(key: string): string {
   const problem = keyProblem(key);

@@ -65,7 +65,7 @@ function messageErrors(message: unknown): FieldErrors {
     errors.method = ['must be a string such as "tools/list".'];
   }
   if ((id !== undefined || (isResponse && error === undefined)) && !isJsonRpcId(id)) {
-    errors.id = ['must be a string or an integer. Only a notification or an error response can omit it.'];
+    errors.id = ['must be a string or an integer. Omit it only in a notification or an error response.'];
   }
   return errors;
 }

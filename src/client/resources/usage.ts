@@ -29,9 +29,8 @@ const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 
  */
 function monthErrors(yearmonth: string, now: number): FieldErrors {
   if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
-  if (yearmonth < EARLIEST_USAGE_MONTH)
-    return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}, but is ${yearmonth}.`] };
-  return yearmonth > monthOf(now + DAY) ? { yearmonth: [`must not be in the future, but is ${yearmonth}.`] } : {};
+  if (yearmonth < EARLIEST_USAGE_MONTH) return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}.`] };
+  return yearmonth > monthOf(now + DAY) ? { yearmonth: ['must not be in the future.'] } : {};
 }
 
 /** Reads the usage report of a month, or a part of the report. */
