@@ -11,7 +11,7 @@ export interface WindowLimit {
  * otherwise.
  */
 export interface SandboxLimits {
-  /** GET requests per token. @default 120 requests per minute */
+  /** GET requests per token, except those to the MCP endpoint. @default 120 requests per minute */
   readonly read: WindowLimit;
   /** POST requests per token, except those to the MCP endpoint. @default 30 requests per minute */
   readonly write: WindowLimit;
@@ -60,7 +60,7 @@ export const SERVICE_LIMITS: SandboxLimits = {
   logLength: 10_000,
 };
 
-/** Waits between the six deliveries of an event (specification, "Delivery"). */
+/** Milliseconds from the start of an attempt to deliver an event to the next attempt (specification, "Delivery"). */
 export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
 
 /**

@@ -172,17 +172,17 @@ export interface LogEntry {
   readonly at: string;
   /** HTTP method, such as `POST`. */
   readonly method: string;
-  /** Path as sent, without the query. */
+  /** Path without the query, truncated to 2,000 characters. */
   readonly path: string;
-  /** HTTP status that the client received; 0 if the connection was cut or the client had disconnected. */
+  /** HTTP status that the client received; 0 if it received none: the connection was cut, or the client disconnected. */
   readonly status: number;
   /** HTTP status of the service's response, if the client did not receive it. */
   readonly served?: number;
-  /** Email of the account whose token or credentials the request contained. */
+  /** Email of the account, from the request's token, credentials or session. */
   readonly account?: string;
   /** Value of the request's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
-  /** The `name` in the body of a POST request. */
+  /** The `name` in the JSON body of a POST request. Not set if the body is longer than 64 KiB. */
   readonly name?: string;
   /** Id of the resource that the request has created. */
   readonly createdId?: number;
@@ -199,7 +199,7 @@ export interface LogEntry {
   readonly freeAt?: string;
   /** The rate bucket that counted or refused the request. */
   readonly bucket?: LimitUse;
-  /** The organization's build budget after a create request that starts a job. */
+  /** The organization's build budget after a create request that started a job or that the budget refused. */
   readonly budget?: BuildBudget;
 }
 

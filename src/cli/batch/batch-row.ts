@@ -113,7 +113,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const { change } = turns;
   const parts = partsOf(key);
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
-  // If the journal contains the create request, these functions only compare the row with it.
+  // If the journal contains the created resource, these functions only compare the row with its create request.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };

@@ -119,7 +119,7 @@ const positionAfter = (way: Paging, { rows, reply }: Page): string | number =>
   ({ page: 2, offset: rows.length, cursor: cursorIn(reply, way)?.value ?? '' })[way.style];
 
 /**
- * Returns the next cursor, its path, and the query parameters that may take it, starting with the parameter in effect.
+ * Returns the next cursor, its path, and the query parameters that may accept it, starting with the one in effect.
  */
 function cursorIn(
   { body }: Reply,

@@ -20,7 +20,7 @@ export interface Finding {
   readonly needs?: 'write';
 }
 
-/** Namespaces with lists. The check learns ids only from the rows of these lists. */
+/** Namespaces with lists. The check learns the ids of existing resources only from the rows of these lists. */
 export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
 export type Kind = (typeof KINDS)[number];
 

@@ -18,7 +18,7 @@ import { reportError } from '../terminal/report-error.ts';
 import { ANNOUNCED_WAIT_MS, timeText } from '../terminal/wait-notices.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
 
-/** Timeout of a wait without a `timeout`, in milliseconds. */
+/** Timeout of a wait for a job if `timeout` is not set, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */
@@ -32,8 +32,8 @@ export interface JobWaitOptions {
 }
 
 /**
- * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait ended. If a job
- * is still running, the phase is `pending` or `running`.
+ * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait ended. If the
+ * command stopped waiting before a job's end or timeout, the phase stays `pending` or `running`.
  */
 export async function waitForJobs(
   client: AudienceClient,

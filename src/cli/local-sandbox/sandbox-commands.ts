@@ -213,7 +213,7 @@ const FAULT_COLUMNS = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 
 /** Fields of a fault, which are flags of `sandbox fault add`. */
 const FAULT_FIELDS = [...FAULT_COLUMNS, 'retryAfter', 'times'] as const;
 
-/** `sandbox fault add`: makes requests fail. */
+/** `sandbox fault add`: adds a fault rule. */
 export const addFault = (context: Context, flags: FaultRule & SandboxChoice): Promise<ExitCode> => {
   const fault = Object.fromEntries(FAULT_FIELDS.map((name) => [name, flags[name]]));
   return operateRunning(context, flags, 'POST', '/api/faults', fault);

@@ -8,7 +8,7 @@ import { findResource, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
 export interface StatusChange extends JobChange {
-  /** Number of requests before it. */
+  /** Number of requests before the change. */
   readonly requests: number;
 }
 
@@ -29,7 +29,7 @@ export interface HappenedAt extends DueTask {
 /** Maximum number of jobs whose statuses are kept, and of events. */
 const MAX_KEPT = 10_000;
 
-/** Records the statuses of jobs and the effects of actions while a console is open. */
+/** Records the statuses of jobs, deliveries and other events while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
@@ -65,7 +65,7 @@ export class History {
     return this.#jobs.get(id) ?? [];
   }
 
-  /** Does something; returns its result, and what happened meanwhile. */
+  /** Calls a function. Returns its result and the events during the call. */
   async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
     const seen = new Set(this.#events);
     const result = await act();

@@ -170,7 +170,7 @@ class StepWriter {
 const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
-/** The client of the test stays connected, even if the recorded client disconnected. */
+/** Returns the status in the test, whose client stays connected once the service has acted. */
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 

@@ -6,7 +6,7 @@ function copyBox(text: string, className = ''): HTMLElement {
   return box;
 }
 
-/** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
+/** Shows a secret until the user closes the dialog; `line` is a command that contains the secret. */
 export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
   const heading = make('h2', message);
   heading.id = 'made-title';

@@ -114,7 +114,7 @@ export function follow(): void {
   channel.addEventListener('message', () => void update());
   document.addEventListener('visibilitychange', () => void update());
   const report = (): void => channel.postMessage('');
-  // Pages that are not on loopback have no Web Locks.
+  // Over HTTP, only pages on loopback have Web Locks.
   if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
   else void listen(report);
 }
