@@ -18,7 +18,7 @@ const HEAP_ROUNDS = 3;
 
 type Rounds = ReadonlyMap<string, readonly number[]>;
 
-/** Returns a contender's values, minus those of a process that does nothing in the same rounds. */
+/** Returns a contender's values, minus the values of a process that does nothing in the same rounds. */
 function over(rounds: Rounds, name: string): number[] {
   const nothing = rounds.get('nothing') ?? [];
   return (rounds.get(name) ?? []).map((value, round) => value - (nothing[round] ?? 0));

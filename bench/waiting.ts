@@ -36,7 +36,7 @@ interface Options {
   readonly lost?: number;
   /** Number of the user's own reads per minute. @default 0 */
   readonly own?: number;
-  /** Number of rows in the list that are newer than those of the jobs. @default 0 */
+  /** Number of rows in the list that are newer than the rows of the jobs. @default 0 */
   readonly newer?: number;
   /** Durations of the jobs. @default lognormal around ten minutes */
   readonly duration?: Duration;
@@ -110,7 +110,7 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   return queued;
 }
 
-/** Repeats the measurement with other seeds, until at least a hundred waits have ended. */
+/** Repeats the measurement with other seeds: for the given number of rounds, and for at least a hundred waits. */
 async function measure(options: Options): Promise<Result> {
   const rounds: Result[] = [];
   for (let seed = 1; seed <= (options.rounds ?? 1) || rounds.length * options.waits < 100; seed++)

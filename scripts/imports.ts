@@ -41,7 +41,7 @@ const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
   'util/similar-names.ts',
 ]);
 
-/** Returns the folder of a file; within the client, that below `client`. */
+/** Returns the folder of a file; within the client, the folder below `client`. */
 const folderOf = (path: string): string => /^(?:client\/(?=[^/]+\/))?[^/]+/.exec(path)?.[0] ?? '';
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 const layerOf = (path: string): number => LAYERS.findIndex((folders) => folders.includes(folderOf(path)));

@@ -35,7 +35,7 @@ export async function buildDocument(): Promise<unknown> {
     openapi: '3.1.1',
     info: service.info,
     servers: service.servers,
-    // The file describes tags that have rules of their own.
+    // `service.yaml` describes the tags that have rules of their own.
     tags: [...tags.map((tag) => service.tags.find(({ name }) => name === tag.name) ?? tag), service.tags.at(-1)],
     security: SECURITY.general,
     'x-rate-limits': Object.fromEntries(rateLimits),

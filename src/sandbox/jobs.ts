@@ -29,9 +29,9 @@ export type JobOutcome =
   | number
   | {
       /**
-     * 104, 107, a 4xx status, or a final status of the contract; for cohorts, also 4 or 5. For cohorts, 104 means 4, and
-     * 107 and 4xx mean 5.
-     */
+       * 104, 107, a 4xx status, or a final status of the contract; for cohorts, also 4 or 5. For cohorts, 104 means 4, and
+       * 107 and 4xx mean 5.
+       */
       readonly status: number;
       /** Reason for the outcome. Only the console and `sandbox.jobs.reason` show it. */
       readonly reason?: string | undefined;

@@ -106,7 +106,7 @@ export interface Company {
   readonly endpoints: Endpoint[];
 }
 
-/** Specified types of resources. Resources of other namespaces have only an id. */
+/** Specified types of resources. For resources of other namespaces, only the id is specified. */
 interface SpecifiedResources {
   readonly audiences: Audience;
   readonly estimates: Estimate;
@@ -174,7 +174,9 @@ export interface LogEntry {
   readonly method: string;
   /** Path without the query, truncated to 2,000 characters. */
   readonly path: string;
-  /** HTTP status that the client received; 0 if it received none: the connection was cut, or the client disconnected. */
+  /**
+   * HTTP status that the client received; 0 if it received none: the connection was cut, or the client disconnected.
+   */
   readonly status: number;
   /** HTTP status of the service's response, if the client did not receive it. */
   readonly served?: number;

@@ -44,7 +44,9 @@ function replay(service: Service, task: ReplayTask): void {
   schedule.replays = Number(schedule.replays) + 1;
 }
 
-/** Adds the result of a job that succeeded to its resource. Sends the webhook event, if jobs of this kind have events. */
+/**
+ * Adds the result of a job that succeeded to its resource. Sends the webhook event, if jobs of this kind have events.
+ */
 export function endJob(service: Service, { kind, resource, account, result }: RunningJob, succeeded: boolean): void {
   const type = RESOURCE_TYPES.find((other) => other.kind === kind);
   if (succeeded) type?.complete?.(service, resource, result);

@@ -61,7 +61,7 @@ export async function checkPaging(session: Session): Promise<void> {
         ...OFFSETS.map((param) => ({ style: 'offset', param }) as const),
       ];
       for (const way of ways) {
-        // The number of the first page may not be 1.
+        // The first page may have another number than 1.
         const start = way.style === 'page' ? await readPage({ ...sized, [way.param]: 1 }) : first;
         if (start.rows[0]?.id !== first.rows[0]?.id) continue;
         const { rows } = await readPage({ ...sized, [way.param]: positionAfter(way, first) });

@@ -33,7 +33,9 @@ type EventKind = keyof typeof SOURCES;
  */
 const DISCOVERY_MS = 10_000;
 
-/** Number of rows that `--all` reads from each list, more than the number of jobs that can start between two searches. */
+/**
+ * Number of rows that `--all` reads from each list, more than the number of jobs that can start between two searches.
+ */
 const DISCOVERED_ROWS = 100;
 
 /** `listen`: watches jobs, and sends an event to a local receiver when a job ends, like the service. */

@@ -17,7 +17,9 @@ interface Description {
 /** A task that is due at a time of the sandbox's clock; `order` is its rank among the tasks of the same time. */
 export type DueTask = Description & Pick<Scheduled<Task>, 'time' | 'order'>;
 
-/** Yields the scheduled tasks, the next task first. Omits tasks of ended jobs, deleted schedules and deleted uploads. */
+/**
+ * Yields the scheduled tasks, the next task first. Omits tasks of ended jobs, deleted schedules and deleted uploads.
+ */
 export function* dueTasks(service: Service): Generator<DueTask, undefined> {
   for (const { time, order, task } of service.clock.tasks) {
     const description = describe(service, task);

@@ -15,7 +15,9 @@ export interface Concealer {
 const LEFT_OUT =
   /^(?:host|connection|content-length|user-agent|accept-(?:encoding|language)|transfer-encoding|origin|referer|x-forwarded-for|cookie|sec-.*)$/;
 
-/** Returns the parts of a request that are needed to send it again. `by` replaces credentials, except in binary bodies. */
+/**
+ * Returns the parts of a request that are needed to send it again. `by` replaces credentials, except in binary bodies.
+ */
 export function readRequest({ url, headers, body }: HandledRequest, by: Concealer) {
   const { origin, pathname, search } = new URL(url);
   const shown = [...headers].flatMap(([name, value]) => {

@@ -29,7 +29,9 @@ const alone = (entry: LogEntry) => ({ entry, times: 1, first: entry });
 
 const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}');
 
-/** Groups consecutive repeats: the same read with the same status, such as polls, and refusals that differ only in ids. */
+/**
+ * Groups consecutive repeats: the same read with the same status, such as polls, and refusals that differ only in ids.
+ */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
   const groups: RequestGroup[] = [];
   let latestKind: string | undefined;
