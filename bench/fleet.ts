@@ -88,7 +88,6 @@ async function measure({ processes, waits, lost }: Options, seed: number) {
   const all: Audience[] = await Promise.all(
     Array.from({ length: processes * waits }, () => first.audiences.create({ name: 'Audience' })),
   );
-  // The service starts the jobs with the next request.
   await first.projects.list();
   const began = performance.now();
   const commandsBefore = redis.commands;

@@ -1,6 +1,6 @@
 /**
  * Asks the registry for advisories about the packages that are bundled into `dist`, which `npm audit` of a user does not
- * see; fails if there is any. The registry is `npm_config_registry`, by default npm's.
+ * see. Fails if there are any. The registry is `npm_config_registry`, by default npm's.
  *
  *   npm run advisories
  */

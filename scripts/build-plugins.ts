@@ -84,7 +84,7 @@ const external = (name: string, filter: RegExp, to: (path: string) => string | u
   },
 });
 
-/** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
+/** Leaves the OpenAPI document out of every bundle: all bundles import the same file. */
 export const documentIsExternal = external('document', /\/openapi\.json$/, () => 'openapi-json');
 
 /** Leaves the function that describes a contract out of the bundle of the sandbox, which imports the function of the client. */

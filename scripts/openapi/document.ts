@@ -19,7 +19,7 @@ export async function buildDocument(): Promise<unknown> {
     const item = paths[path] ?? {};
     paths[path] = item;
     const other = item[method.toLowerCase()];
-    // Two operations of the client may be one of the service.
+    // Two operations of the client may be one operation of the service.
     const also = [other?.['x-operations'] ?? other?.operationId, name].flat();
     item[method.toLowerCase()] = other
       ? { ...other, 'x-operations': also }

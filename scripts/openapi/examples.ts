@@ -92,7 +92,7 @@ function inOrder(names: readonly string[]): string[] {
   return [...names.filter((name) => !ends(name)), ...names.filter(ends).reverse()];
 }
 
-/** Reads JSON, also if it is the data of an event. */
+/** Reads the JSON of a response, or of the first event in a stream. */
 async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);

@@ -40,7 +40,7 @@ const BUNDLERS: readonly Bundler[] = [
   },
 ];
 
-/** The tasks in a page, then in a module worker. What else goes wrong in the page is an output, too. */
+/** Runs the tasks in a page, then in a module worker. The last output lists the other problems of the page. */
 const PAGE = `import { runTasks } from './tasks.ts';
 const problems = [];
 for (const name of ['error', 'unhandledrejection', 'securitypolicyviolation'])

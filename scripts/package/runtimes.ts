@@ -152,7 +152,9 @@ const main :Workerd.Worker = (
 );
 `;
 
-/** The guide whose test Jest runs: as an ES module, and in CommonJS by `require` where Jest can, else by `import()`. */
+/**
+ * The guide whose test Jest runs: as an ES module, and in CommonJS with `require` or, where Jest cannot, `import()`.
+ */
 const GUIDE = 'docs/typescript.md';
 const IMPORT = /^import (\{.+\}) from ('.+');$/gm;
 const JEST_FORMS = [

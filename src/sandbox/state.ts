@@ -71,7 +71,7 @@ export interface ResultFile {
 
 /** A webhook endpoint, with the fields that its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
-  /** The account that registered the endpoint. The service notifies it when it disables the endpoint. */
+  /** The account that registered the endpoint. The service notifies this account when it disables the endpoint. */
   readonly creator: AccountRecord;
   secret: string;
   /** The previous secret, which also signs deliveries until `until`. */
@@ -296,6 +296,6 @@ export function createState(origin = 'https://sandbox.invalid') {
 /** Appends to a list of at most `max` entries, dropping the oldest. */
 export function appendBounded<T>(entries: T[], entry: T, max: number): void {
   entries.push(entry);
-  // Remove more than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
+  // Remove more than one entry if the maximum was lowered.
   while (entries.length > max) entries.shift();
 }

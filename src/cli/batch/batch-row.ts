@@ -55,13 +55,13 @@ export interface RowOptions extends RowGoal {
   readonly retryFailed?: boolean | undefined;
 }
 
-/** What a row shares with the other rows. */
+/** What a batch provides to each row. */
 interface RowTurns {
   /** Sends a create request when its turn comes. */
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;
-  /** Called when the state of a job is known. */
+  /** Called when the state of a job has been read. */
   readonly onRead: () => void;
 }
 

@@ -49,7 +49,7 @@ const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 /** Milliseconds to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Codes of errors with which the service refuses the body of a create request. */
+/** Codes of errors with which the service refuses a create request because of its content. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors that either a faulty row or an outage of the service may cause. */

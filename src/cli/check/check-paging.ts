@@ -97,7 +97,7 @@ export async function checkPaging(session: Session): Promise<void> {
     const page = await readPage({ [size]: asked });
     const { length } = page.rows;
     if (page.reply.status === 422 || page.reply.status === 400) continue;
-    // Rows of later pages are older.
+    // Keep the longer list: its additional rows are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
     // The contract may set a smaller size, which works, too.

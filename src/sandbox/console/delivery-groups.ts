@@ -10,7 +10,7 @@ import { clockText, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
-/** `exhausted`: the last attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
+/** `exhausted`: the sixth attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
 type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
 export interface DeliveryGroup {

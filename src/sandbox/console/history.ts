@@ -21,12 +21,12 @@ type Result =
   | 'resumed'
   | 'done';
 
-/** An event: what is no longer due, because it has happened. */
+/** An event that has happened. */
 export interface HappenedAt extends DueTask {
   readonly result: Result;
 }
 
-/** Maximum number of jobs whose statuses are kept, and of events. */
+/** Maximum number of jobs whose statuses are kept, and maximum number of events. */
 const MAX_KEPT = 10_000;
 
 /** Records the statuses of jobs, deliveries and other events while a console is open. */
@@ -89,7 +89,7 @@ export class History {
     this.#add({ time: at, lane: 'Jobs', description, href: `/resources/${id}`, owner, result: outcome });
   }
 
-  /** Adds what has no result: a step of a job, a build of a schedule, or the end of an upload. */
+  /** Adds a task that has no result: a step of a job, a build of a schedule, or the end of an upload. */
   #addTask(task: Task): void {
     const due = task.type === 'delivery' || task.type === 'job-end' ? undefined : describe(this.#service, task);
     if (due) this.#add({ ...due, time: this.#service.clock.now(), result: 'done' });

@@ -32,7 +32,7 @@ export function table<T>(
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
 }
 
-/** Returns the column of the accounts, if more than one is shown. */
+/** Returns the column of the accounts if `isShown` is true. */
 export const accountColumn = <T>(isShown: boolean, emailOf: (entry: T) => string | undefined): Column<T>[] =>
   isShown ? [['Account', 'w4', (entry) => html`<small>${foreign(emailOf(entry) ?? '', ' ')}</small>`]] : [];
 

@@ -20,7 +20,7 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   dialog.setAttribute('aria-labelledby', heading.id);
   dialog.append(...parts, form);
   dialog.addEventListener('close', () => dialog.remove());
-  // Escape must not close a dialog whose content cannot be shown again, even if it is pressed twice.
+  // Escape, even pressed twice, must not close a dialog whose content cannot be shown again.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   dialog.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') event.preventDefault();

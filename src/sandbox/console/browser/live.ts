@@ -105,8 +105,8 @@ function listen(report: () => void): Promise<void> {
 }
 
 /**
- * Keeps the page up to date. A browser opens six connections to an origin, so only one page has the stream, and reports
- * to the others.
+ * Keeps the page up to date. A browser opens at most six HTTP/1.1 connections to an origin, so only one page has the
+ * stream, and reports to the others.
  */
 export function follow(): void {
   if (!find('[data-live]')) return;
