@@ -28,7 +28,7 @@ export interface Token {
   readonly buckets: Map<TokenBucket, SlidingWindow>;
 }
 
-/** The create request with an idempotency key. */
+/** A create request with an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
   /** Hash of the body, because the body may contain credentials. `undefined` while the body is arriving. */
@@ -166,9 +166,9 @@ export interface LimitUse {
 
 /** A request in the sandbox's log. It never contains a token or a body. */
 export interface LogEntry {
-  /** Value of the response's `X-Request-Id`. */
+  /** Request id of the response, by default in the header `X-Request-Id`. */
   readonly id: string;
-  /** Time of the sandbox's clock, RFC 3339 UTC. */
+  /** Time of the sandbox's clock at the end of the request, RFC 3339 UTC. */
   readonly at: string;
   /** HTTP method, such as `POST`. */
   readonly method: string;
@@ -192,7 +192,7 @@ export interface LogEntry {
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
-  /** Why the service refused the request, in more detail than in the response. */
+  /** Why the service refused the request, in some cases in more detail than in the response. */
   readonly why?: string;
   /**
    * Time from which the service would accept the refused request, RFC 3339 UTC: when the bucket, the budget or the

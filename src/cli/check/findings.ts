@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { isOperationName, operations } from '../../spec/operations.ts';
 
-/** How much a check may do: only read, or also create and delete a project. */
+/** How much a check may do: only read, or also create and delete a project and reserve an upload. */
 export type CheckLevel = 'read' | 'write';
 
 /** Result of checking one assumption. */

@@ -5,7 +5,7 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Output, OutputProcess, TokenOrigin } from './output.ts';
 import { shellWord } from './terminal.ts';
 
-/** Flags of every command. */
+/** Flags that commands share. */
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly fields?: readonly string[];
