@@ -84,7 +84,7 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
 export interface BuildDefinition {
   /** Namespace of the resource. */
   readonly name: string;
-  /** Body of the create request, without a file. */
+  /** Body of the create request, without its file, and with a placeholder for credentials. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Number of rows in the file, which a schedule cannot claim again. */
   readonly rows: number | undefined;
@@ -164,7 +164,7 @@ export interface LimitUse {
   readonly limit: number;
 }
 
-/** A request in the sandbox's log. It never contains a token or a body. */
+/** A request in the sandbox's log. Contains neither the token nor, except for `name`, the body of the request. */
 export interface LogEntry {
   /** Request id of the response, by default in the header `X-Request-Id`. */
   readonly id: string;

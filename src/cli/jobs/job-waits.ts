@@ -175,7 +175,7 @@ export async function concludeWaits(
 /** Advice about jobs in a sandbox that the command has started. */
 const TEMPORARY = `The sandbox and its jobs end with this command. To keep a sandbox running, start \`${NAME} sandbox\`.`;
 
-/** Returns the error of waits that timed out in a sandbox that ends with the command. */
+/** Returns the error for jobs that timed out in a sandbox that ends with the command. */
 function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
   const { length } = views.filter(({ phase }) => phase === 'timed-out');
   if (length === 0) return [];

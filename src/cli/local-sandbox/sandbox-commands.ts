@@ -61,7 +61,7 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  // Load the state before opening the console, because the console records from the current state.
+  // Issue the token before opening the console, because the console records from the current state.
   const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
