@@ -192,7 +192,7 @@ export interface LogEntry {
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
-  /** Why the service refused the request, in some cases in more detail than in the response. */
+  /** Reason for an error response, in some cases in more detail than in the response. */
   readonly why?: string;
   /**
    * Time from which the service would accept the refused request, RFC 3339 UTC: when the bucket, the budget or the
