@@ -21,9 +21,9 @@ export interface SandboxLimits {
   readonly login: WindowLimit;
   /** Requests per IP address that issue or revoke API or MCP tokens. @default 10 requests per minute */
   readonly mint: WindowLimit;
-  /** Builds of an organization in a rolling hour. @default 60 builds */
+  /** Maximum builds in a rolling hour, for new organizations. @default 60 builds */
   readonly buildsPerHour: number;
-  /** Builds of an organization in a rolling day. @default 300 builds */
+  /** Maximum builds in a rolling day, for new organizations. @default 300 builds */
   readonly buildsPerDay: number;
   /** Maximum active API tokens per account, and maximum active MCP tokens per account. @default 10 tokens */
   readonly activeTokens: number;
