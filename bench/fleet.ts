@@ -1,7 +1,7 @@
 /**
- * Measures how late the ends of jobs are noticed by processes that share a token and its limits through Redis, and how
- * long the user's own reads are queued beside the polls: clients in one process, in virtual time, with the script of the
- * package in a real Redis server and the sandbox as the service.
+ * Measures how late processes that share a token and its limits through Redis notice the ends of jobs, and how long the
+ * user's own reads are queued beside the polls. The clients run in one process, in virtual time, with a real Redis
+ * server and the sandbox as the service.
  *
  *   npm run bench -- fleet
  */
@@ -26,7 +26,7 @@ const MANY = { limit: 1_000_000, interval: MINUTE } as const;
 
 interface Options {
   readonly processes: number;
-  /** Number of waits of each process. */
+  /** Number of jobs for which each process waits. */
   readonly waits: number;
   /** Share of webhook events that are lost; the others reach the process that waits. @default no events are sent */
   readonly lost?: number;
@@ -88,7 +88,6 @@ async function measure({ processes, waits, lost }: Options, seed: number) {
   const all: Audience[] = await Promise.all(
     Array.from({ length: processes * waits }, () => first.audiences.create({ name: 'Audience' })),
   );
-  // The service starts the jobs with the next request.
   await first.projects.list();
   const began = performance.now();
   const commandsBefore = redis.commands;

@@ -1,8 +1,8 @@
 /**
- * Compares the CPU time per call of this client, of ky, of ky with p-retry and of other clients with that of bare
- * `fetch`, against a server in another process: calls one after the other, and sixteen at a time. Then compares the
- * client with OpenTelemetry with the client without. Prints medians of interleaved rounds; a ratio is the median of the
- * ratios of each round, with its range.
+ * Compares the CPU time per call of this client, of ky, of ky with p-retry and of other clients with the CPU time of
+ * bare `fetch`, against a server in another process: calls one after the other, and sixteen at a time. Then compares the
+ * client with and without OpenTelemetry. Prints medians of interleaved rounds. A ratio is the median of the ratios of
+ * each round, with the range without the lowest and the highest tenth.
  *
  *   npm run bench -- overhead
  *   BASELINE=../other/dist/index.js npm run bench -- overhead    # with another build of the package

@@ -69,7 +69,7 @@ bare.closeAllConnections();
 const busy = createSandbox({ ...options, clock: 'manual', deliver: async () => new Response() });
 const get = async (target: string): Promise<string> =>
   (await busy.console(new Request(`http://localhost${target}`))).text();
-// The recording begins with the first request.
+// The recording begins with the first request to the console.
 const home = await get('/start');
 const busyToken = busy.accounts.create({ email: 'me@example.com', password: 'x' }).token('api');
 for (let id = 0; id < 10_000; id++) {

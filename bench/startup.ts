@@ -1,7 +1,8 @@
 /**
  * Measures the cold start of this client and of others, each in its own process: the time to the first response of a
  * small read on loopback, and the time and heap of the import alone. Subtracts the values of a process that does
- * nothing. Prints medians of interleaved rounds; a ratio is the median of the ratios of each round, with its range.
+ * nothing. Prints medians of interleaved rounds. A ratio is the median of the ratios of each round, with the range
+ * without the lowest and the highest tenth.
  *
  *   npm run bench -- startup
  */
@@ -18,7 +19,7 @@ const HEAP_ROUNDS = 3;
 
 type Rounds = ReadonlyMap<string, readonly number[]>;
 
-/** Returns a contender's values, minus those of a process that does nothing in the same rounds. */
+/** Returns a contender's values, minus the values of a process that does nothing in the same rounds. */
 function over(rounds: Rounds, name: string): number[] {
   const nothing = rounds.get('nothing') ?? [];
   return (rounds.get(name) ?? []).map((value, round) => value - (nothing[round] ?? 0));

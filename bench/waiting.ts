@@ -1,6 +1,6 @@
 /**
- * Measures how late the end of a job is noticed, and with how many reads: 1 to 1,000 waits against the sandbox in
- * virtual time, compared with one poller per job under the same limiter, and with the theoretical bound.
+ * Measures how late the client notices the end of a job, and how many reads it sends, for 1 to 1,000 waits against the
+ * sandbox in virtual time. Compares this with one poller per job under the same limiter, and with the theoretical bound.
  *
  *   npm run bench -- waiting
  */
@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const LENGTH = { median: 10 * MINUTE, sigma: 0.5 } as const;
 /** Time from a request to its response. */
 const LATENCY_MS = 50;
-/** Returns how long a job takes; `at` is its number among those created. */
+/** Returns how long a job takes; `at` is the number of jobs created before it. */
 type Duration = (random: () => number, at: number) => number;
 
 const lognormal: Duration = (random) => LENGTH.median * Math.exp(LENGTH.sigma * normal(random));
@@ -36,13 +36,13 @@ interface Options {
   readonly lost?: number;
   /** Number of the user's own reads per minute. @default 0 */
   readonly own?: number;
-  /** Number of rows in the list that are newer than those of the jobs. @default 0 */
+  /** Number of rows in the list that are newer than the rows of the jobs. @default 0 */
   readonly newer?: number;
   /** Durations of the jobs. @default lognormal around ten minutes */
   readonly duration?: Duration;
   /** Milliseconds from the creation of the jobs to the start of the waits. @default 0 */
   readonly after?: number;
-  /** Number of measurements with different seeds, at least. @default 1 */
+  /** Minimum number of measurements, each with another seed. @default 1 */
   readonly rounds?: number;
   /** Number of short jobs that are created and awaited two minutes later. @default 0 */
   readonly joining?: number;
@@ -51,7 +51,7 @@ interface Options {
 interface Result {
   /** Milliseconds from the end of a job, or the start of its wait if that is later, to the end of the wait, sorted. */
   readonly delays: readonly number[];
-  /** The same for the jobs that joined. */
+  /** Delays of the jobs that joined, sorted. */
   readonly joined: readonly number[];
   readonly readsPerMinute: number;
   readonly mostInAMinute: number;
@@ -110,7 +110,7 @@ async function ownReads(client: AudienceClient, perMinute: number, random: () =>
   return queued;
 }
 
-/** Repeats the measurement with other seeds, until at least a hundred waits have ended. */
+/** Repeats the measurement with other seeds: for the given number of rounds, and for at least a hundred waits. */
 async function measure(options: Options): Promise<Result> {
   const rounds: Result[] = [];
   for (let seed = 1; seed <= (options.rounds ?? 1) || rounds.length * options.waits < 100; seed++)

@@ -1,13 +1,13 @@
 /**
  * Asks the registry for advisories about the packages that are bundled into `dist`, which `npm audit` of a user does not
- * see; fails if there is any. The registry is npm's: `npm_config_registry`.
+ * see. Fails if there are any. The registry is `npm_config_registry`, by default npm's.
  *
  *   npm run advisories
  */
 import { readFileSync } from 'node:fs';
 import { satisfies } from 'semver';
 
-/** The parts of an advisory that are read. */
+/** The parts of an advisory that this script reads. */
 interface Advisory {
   readonly title: string;
   readonly url: string;

@@ -4,7 +4,7 @@ import { withTable } from './page-tables.ts';
 
 /**
  * The page that describes all assumptions. A row with an id is about the contract: the OpenAPI document marks where it
- * applies by `x-assumed`.
+ * applies with `x-assumed`.
  */
 const PAGE = 'docs/assumptions.md';
 const ROW = /^\| <a id="(\w+)"><\/a>(.+?) \| (.+?) \| /gm;

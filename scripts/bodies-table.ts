@@ -13,7 +13,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Create methods, by the schema of their body. */
+/** Methods of the client, by the schema of their body. */
 const METHODS: Readonly<Record<string, string>> = {
   AudienceCreate: '`audiences.create`, `estimates.create`',
   LookalikeCreate: '`lookalikes.create`',
@@ -24,7 +24,7 @@ const METHODS: Readonly<Record<string, string>> = {
   UploadRequest: '`uploads.reserve`',
 };
 
-/** Returns the page "From a list to an audience" with a table of all fields of create requests. */
+/** Returns the page "From a list to an audience" with a table of the fields of these bodies. */
 export function bodiesPage(): string {
   const document = JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8'));
   const schemas: Readonly<Record<string, Schema>> = document.components.schemas;

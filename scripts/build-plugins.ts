@@ -73,7 +73,7 @@ export const withoutComments: Plugin = {
   },
 };
 
-/** Leaves modules out of a bundle, which imports files of `dist` instead; those for which `to` returns one. */
+/** Leaves out of a bundle the modules for which `to` returns a file of `dist`. The bundle imports this file instead. */
 const external = (name: string, filter: RegExp, to: (path: string) => string | undefined): Plugin => ({
   name,
   setup({ onResolve }) {
@@ -84,7 +84,7 @@ const external = (name: string, filter: RegExp, to: (path: string) => string | u
   },
 });
 
-/** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
+/** Leaves the OpenAPI document out of every bundle: all bundles import the same file. */
 export const documentIsExternal = external('document', /\/openapi\.json$/, () => 'openapi-json');
 
 /** Leaves the function that describes a contract out of the bundle of the sandbox, which imports the function of the client. */
@@ -95,8 +95,8 @@ export const contractDocumentIsExternal = external(
 );
 
 /**
- * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, nor
- * the functions of the client that it uses.
+ * Leaves the package's entries out of the bundle of the command, which imports the built ones instead. Includes the
+ * functions of the client that the command uses.
  */
 export const entriesAreExternal = external('entries', /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/, (path) => {
   const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
@@ -109,7 +109,7 @@ const SMALL_ENTRIES: readonly string[] = ['webhooks', 'openapi-document', 'times
 /** Returns the file of `dist` that a module of the client's build is part of. */
 function fileOf(path: string): string {
   const name = basename(path, '.ts');
-  // A page that uses one of these has it without the client.
+  // These modules have their own files, so that a page can use them without loading the client.
   if (['openapi-document', 'timestamps'].includes(name)) return name;
   const [folder = ''] = relative('src', path).split(sep);
   return ['errors', 'mcp', 'node', 'oauth', 'webhooks'].includes(folder) ? folder : 'client';

@@ -16,7 +16,7 @@ run('tsup', '--silent');
 
 const document = JSON.stringify(JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);
-// Parsed when a property is read for the first time.
+// The module parses the document when a property is read for the first time.
 const getters = Object.keys(JSON.parse(document)).map((key) => `get '${key}'() { return parsed()['${key}']; }`);
 const parsed = `let value;\nconst parsed = () => (value ??= JSON.parse('${document.replaceAll(/[\\']/g, '\\$&')}'));`;
 writeFileSync('dist/openapi-json.js', `${parsed}\nexport default { ${getters.join(', ')} };\n`);

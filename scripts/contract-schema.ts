@@ -14,7 +14,7 @@ const RULES: Readonly<Record<string, JsonSchema>> = {
   'ContractCheck.at': { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
 };
 
-/** Names of the fields of an object with any. */
+/** Pattern for the field names of an object with an index signature: a kind of job and a status id. */
 const STATUS_NAME = '^(audience|lookalike|estimate|activation|cohort) \\d+$';
 
 /** Returns the JSON Schema of contracts, from the type `ServiceContract` and its comments. */

@@ -13,7 +13,7 @@ const document = name === undefined ? undefined : DOCUMENTS[name];
 if (document) {
   writeFileSync(document.path, await document.text());
 } else if (name === undefined) {
-  // One process for each, because a document that has been imported stays the earlier one.
+  // Use one process for each document: a process that has imported a document does not see its new content.
   for (const [each, { path }] of Object.entries(DOCUMENTS)) {
     console.log(path);
     run(process.execPath, import.meta.filename, each);

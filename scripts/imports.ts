@@ -34,14 +34,17 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Folders whose files are independent of each other, so that other folders import the files directly. */
 const GROUND: ReadonlySet<string> = new Set(['spec', 'errors', 'util']);
 
-/** Code outside of the specification's data that the sandbox may import: otherwise types only, because it checks the client. */
+/**
+ * Code outside of the specification's data that the sandbox may import. Otherwise, the sandbox may import only types,
+ * because it checks the client.
+ */
 const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
   'client/openapi-document.ts',
   'util/duration.ts',
   'util/similar-names.ts',
 ]);
 
-/** Returns the folder of a file; within the client, that below `client`. */
+/** Returns the folder of a file; within the client, the folder below `client`. */
 const folderOf = (path: string): string => /^(?:client\/(?=[^/]+\/))?[^/]+/.exec(path)?.[0] ?? '';
 const topOf = (path: string): string => path.split('/')[0] ?? '';
 const layerOf = (path: string): number => LAYERS.findIndex((folders) => folders.includes(folderOf(path)));
@@ -84,7 +87,7 @@ function problemOf({ from, to, isTypeOnly }: Edge): string | undefined {
   }
   // The classes of errors would exist twice, because the entries bring them already.
   if (source === 'cli' && target === 'errors') return `${from} imports past the entries: ${to}`;
-  // The main entry exports each name from where it is.
+  // The main entry exports names directly from their modules.
   const isInside = source === target || from === 'index.ts';
   return isInside || GROUND.has(target) || basename(to) === 'index.ts'
     ? undefined

@@ -25,7 +25,7 @@ export interface BundledPackage {
 }
 
 /**
- * Returns the packages that are bundled into `dist`, by name, and those that they have bundled.
+ * Returns the packages that are bundled into `dist`, and the packages that these have bundled, sorted by name.
  *
  * @param inputs Paths of the bundled files.
  * @throws {Error} if a licence is missing or not allowed.

@@ -14,7 +14,7 @@ import { CHROMIUM } from './chromium.ts';
 import { screenOf } from './terminal-screen.ts';
 
 /**
- * Takes the screenshots of `docs/images`: pages of the console after a day's work against it, and a run in a terminal.
+ * Takes the screenshots of `docs/images`: pages of the console, and `aud run` in a terminal.
  *
  *   npm run screenshots
  */
@@ -88,7 +88,7 @@ async function shootRun(): Promise<void> {
   writeFileSync(join(folder, 'regions.csv'), [header, ...rows, ''].join('\n'));
   const command = `stty cols 96 rows 40; ${process.execPath} ${resolve('dist/cli.js')} run regions.csv --download results`;
   const env = { ...process.env, AUDIENCE_BASE_URL: server.url, AUDIENCE_TOKEN: token, TERM: 'xterm-256color' };
-  // `script` gives the command a terminal. It ends with the exit code of the command: one of the rows fails.
+  // `script` gives the command a terminal. Without `-e`, it ignores the exit code of the command: one of the rows fails.
   const printed = await promisify(execFile)('script', ['-qc', command, '/dev/null'], { cwd: folder, env });
   const page = await browser.newPage({ viewport: { width: 880, height: 400 } });
   await page.setContent(

@@ -12,7 +12,7 @@ import { runtimeSteps } from './package/runtimes.ts';
 import { typeSteps } from './package/types.ts';
 
 /**
- * Packs the package, installs it as a user would, and does the tasks of `programs/tasks.ts` in every supported place.
+ * Packs the package, installs it as a user would, and runs the tasks of `programs/tasks.ts` in every supported place.
  *
  *   npm run test:package
  *   npm run test:package -- --built      uses `dist` as it is

@@ -10,7 +10,7 @@ import { ENGINES } from '../test/support/engines.ts';
  *   npm run test:processes   what needs other processes, Redis or the built package
  *   npm run test:browsers    what runs in browsers, or drives them
  *   npm run test:full        all of these, with the coverage of the first
- *   npm run test:volume      the random tests of the first, with ten times the volume
+ *   npm run test:volume      the random tests of the first, with more volume
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 12)) {

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import Stripe from 'stripe';
 import { Svix } from 'svix';
 
-/** Returns calls that send a small read to a server at `url`, one for each other client, with default options. */
+/** Returns calls that send a small read to a server at `url`, one for each other client. */
 export function peerCalls(url: string): Readonly<Record<string, () => PromiseLike<unknown>>> {
   const { hostname, port } = new URL(url);
   const octokit = new Octokit({ baseUrl: url, auth: 'token' });

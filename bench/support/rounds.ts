@@ -16,15 +16,15 @@ export async function valuesOfRounds<T>(
   return values;
 }
 
-/** As {@link valuesOfRounds}; returns the median of each. */
+/** Returns the median of the {@link valuesOfRounds} of each contender. */
 export async function medianOfRounds<T>(...rounds: Parameters<typeof valuesOfRounds<T>>): Promise<Map<string, number>> {
   const values = await valuesOfRounds(...rounds);
   return new Map([...values].map(([name, measured]) => [name, median(measured)]));
 }
 
 /**
- * Returns the median of the ratios of values to others of the same round, which a slow round hardly changes, with the
- * range without the lowest and the highest tenth.
+ * Returns the median of the ratios of two values of the same round, and the range of the ratios without the lowest and
+ * the highest tenth. A slow round hardly changes these.
  */
 export function ratioWithRange(values: readonly number[], others: readonly number[]): string {
   const ratios = values.map((value, round) => value / (others[round] ?? 0)).sort((a, b) => a - b);
@@ -33,7 +33,7 @@ export function ratioWithRange(values: readonly number[], others: readonly numbe
   return `${median(ratios).toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
 }
 
-/** Returns the CPU microseconds of this process per call, with so many calls at a time. */
+/** Returns the CPU microseconds of this process per call, with `concurrency` calls at a time. */
 export async function cpuOf(call: () => unknown, calls: number, concurrency = 1): Promise<number> {
   let started = 0;
   const callRepeatedly = async (): Promise<void> => {

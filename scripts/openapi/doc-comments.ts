@@ -72,7 +72,7 @@ export class DocComments {
   #describeProperty(owner: ts.Type, name: string, schema: JsonSchema): JsonSchema {
     const symbol = owner.getProperty(name);
     if (!symbol) return schema;
-    // A description of the schema's own says what differs on the wire.
+    // The schema's own description takes precedence: it says what differs on the wire.
     return { ...this.#comment(symbol), ...this.#describeParts(this.#checker.getTypeOfSymbol(symbol), schema) };
   }
 
@@ -93,7 +93,7 @@ export class DocComments {
     return this.#checker.getIndexTypeOfType(present, ts.IndexKind.Number) ?? this.#objectTypeOf(type);
   }
 
-  /** Returns the interface among what a property may be: the others are `null`, `undefined` and wider forms of it. */
+  /** Returns the interface in the type of a property, which may be a union with `null`, `undefined` and wider forms. */
   #objectTypeOf(type: ts.Type): ts.Type {
     const present = this.#checker.getNonNullableType(type);
     const parts = present.isUnion() ? present.types : [present];

@@ -19,7 +19,7 @@ export async function buildDocument(): Promise<unknown> {
     const item = paths[path] ?? {};
     paths[path] = item;
     const other = item[method.toLowerCase()];
-    // Two operations of the client may be one of the service.
+    // Two operations of the client may be one operation of the service.
     const also = [other?.['x-operations'] ?? other?.operationId, name].flat();
     item[method.toLowerCase()] = other
       ? { ...other, 'x-operations': also }
@@ -35,7 +35,7 @@ export async function buildDocument(): Promise<unknown> {
     openapi: '3.1.1',
     info: service.info,
     servers: service.servers,
-    // The file describes tags that have rules of their own.
+    // `service.yaml` describes the tags that have rules of their own.
     tags: [...tags.map((tag) => service.tags.find(({ name }) => name === tag.name) ?? tag), service.tags.at(-1)],
     security: SECURITY.general,
     'x-rate-limits': Object.fromEntries(rateLimits),

@@ -13,7 +13,10 @@ export interface Exchange {
   readonly response: unknown;
 }
 
-/** The code of an example. `id` returns the id of a resource: of the one that the example of the create has made, or else of the first one listed. */
+/**
+ * The code of an example. `id` returns the id of the resource that the example of the create request has created or, in
+ * a namespace without create requests, the id of the first row in the list.
+ */
 type Example = (client: AudienceClient, id: (namespace: string) => Promise<unknown>) => Promise<unknown>;
 
 const HOUR = 3_600_000;
@@ -83,19 +86,19 @@ export async function exchangeExamples(
   return exchanges;
 }
 
-/** Returns the operations in the order of the table, but those that end something last, in reverse. */
+/** Returns the operations in the order of the table, with the delete and revoke operations at the end, in reverse. */
 function inOrder(names: readonly string[]): string[] {
   const ends = (name: string): boolean => /\.(?:delete|revoke)/.test(name);
   return [...names.filter((name) => !ends(name)), ...names.filter(ends).reverse()];
 }
 
-/** Reads JSON, also if it is the data of an event. */
+/** Reads the JSON of a response, or of the first event in a stream. */
 async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
 }
 
-/** Fields that contain secrets: of an example, too, nobody should think that they can be published. */
+/** Fields that contain secrets. Even an example must not suggest that these can be published. */
 const SECRETS: Readonly<Record<string, string>> = {
   token: '<token>',
   password: '<password>',

@@ -82,7 +82,7 @@ function dataOf({ retry }: Operation, response: string | undefined): JsonSchema 
   return retry === 'idempotency-key' ? { ...one, 'x-assumed': 'createResponse' } : one;
 }
 
-/** Returns the usual call of an operation without a body: with an id, or a list's. */
+/** Returns the usual call of an operation without a body: with an id, or with the query of a list. */
 function exampleOf(name: OperationName, { path }: Operation): string {
   const [namespace] = name.split('.');
   return `client.${name}(${path.includes('{id}') ? `await id('${namespace}')` : path.endsWith('/index') ? '{ per_page: 2 }' : ''})`;

@@ -25,7 +25,7 @@ export async function componentSchemas(
           ] as const,
         ],
   );
-  // The enumerations are known once everything that has them is described.
+  // The enumerations are known only after all schemas that use them are described.
   const all = [...schemas, ...Object.entries(comments.enumerations)];
   const marked = all.map(([name, schema]) => {
     const { [name]: assumed } = service.assumed;
@@ -37,7 +37,7 @@ export async function componentSchemas(
 /** Returns the JSON Schema of a type. For `Tag`, it is the JSON Schema of `tagResource` or `tagSchema`. */
 function schemaOf(name: string, exported: Readonly<Record<string, unknown>>): JsonSchema {
   const camel = `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
-  // The suffixes stand for their types.
+  // The suffix of an export determines its type.
   const resource = exported[`${camel}Resource`] as ResourceSchema<unknown> | undefined;
   const schema = resource?.schema ?? (exported[`${camel}Schema`] as LazySchema | undefined);
   if (!schema)
@@ -80,14 +80,14 @@ interface Part {
 
 function simplify({ zodSchema, jsonSchema, path }: Part): void {
   const name = String(path.at(-1));
-  // The field must not be set.
+  // The type `undefined` means that the field must not be set.
   if (zodSchema._zod.def.type === 'undefined') Object.assign(jsonSchema, { not: {} });
-  // JavaScript determines the bounds of safe integers.
+  // Omit the bounds of safe integers, which are JavaScript's, not the service's.
   if (jsonSchema.type === 'integer') {
     delete jsonSchema.minimum;
     delete jsonSchema.maximum;
   }
-  // Types of `null` are shorter as a second type.
+  // Write `null` as a second type, which is shorter than `anyOf`.
   const [first, second] = jsonSchema.anyOf ?? [];
   if (first && typeof first.type === 'string' && second?.type === 'null') {
     delete jsonSchema.anyOf;

@@ -40,7 +40,7 @@ const BUNDLERS: readonly Bundler[] = [
   },
 ];
 
-/** The tasks in a page, then in a module worker. What else goes wrong in the page is an output, too. */
+/** Runs the tasks in a page, then in a module worker. The last output lists the other problems of the page. */
 const PAGE = `import { runTasks } from './tasks.ts';
 const problems = [];
 for (const name of ['error', 'unhandledrejection', 'securitypolicyviolation'])
@@ -65,7 +65,7 @@ const PARTS = [
 /** Steps that bundle the package, and run the bundles in a browser. */
 export const browserSteps = (projects: Projects): Step[] => [
   ...ENGINES.flatMap((engine) =>
-    // The engines differ in more than what bundlers write: one bundle is enough for the others.
+    // Chromium runs the bundles of all bundlers. For the other engines, one bundle is enough.
     (engine.name === 'chromium' ? BUNDLERS : BUNDLERS.slice(0, 1)).map((bundler) => {
       const place = `${ENGINE_NAMES[engine.name]}: a page and a module worker, bundled with ${bundler.name}`;
       return { name: place, work: () => runInBrowser(projects, place, engine, bundler) };
@@ -106,7 +106,7 @@ async function runInBrowser(projects: Projects, place: string, engine: Engine, b
   await writeProgram(source, 'web-worker.js', WORKER, projects.service());
   const target = await bundle(projects, bundler, source, ['page', 'web-worker']);
   for (const [file, text] of await filesOf(target)) {
-    // Not any string with a name of Node's: errors name `node:http`, and webhooks ask the runtime for `node:crypto`.
+    // Find only imports: texts of errors name `node:http`, and webhooks ask the runtime for `node:crypto`.
     const [builtIn] = /\b(?:from|import|require)\b *\(? *["'`]node:\w+|__vite-browser-external/.exec(text) ?? [];
     if (builtIn !== undefined) throw new Error(`${file} contains "${builtIn}".`);
   }

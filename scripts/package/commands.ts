@@ -9,7 +9,7 @@ interface Output {
   readonly stderr: string;
 }
 
-/** Maximum duration of a command. It only ends what hangs: on a busy machine, a compiler or an installation takes minutes. */
+/** Maximum duration of a command. It ends only commands that hang: on a busy machine, a compiler takes minutes. */
 const TIMEOUT_MS = 900_000;
 
 const execute = promisify(execFile);
@@ -35,7 +35,7 @@ export async function run(
   }
 }
 
-/** Throws if a program has not written the line that it ends with. */
+/** Throws unless the output of a program is the expected line. */
 export function expectOutput(expected: string, { stdout }: Pick<Output, 'stdout'>): void {
   if (stdout !== `${expected}\n`) throw new Error(`It wrote: ${stdout}`);
 }

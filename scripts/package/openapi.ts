@@ -8,7 +8,7 @@ import { OPENAPI_TOOLS, TYPESCRIPTS } from './versions.ts';
 const DOCUMENT = 'node_modules/audience-activation/dist/openapi.json';
 const ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
 
-/** Calls by the client that @hey-api/openapi-ts generates, and a handler of the events of a webhook. */
+/** Calls of the client that @hey-api/openapi-ts generates, and a handler of the events of a webhook. */
 const GENERATED = `import { client } from '../generated/hey-api/client.gen.ts';
 import { audiencesCreate, audiencesGet, type WebhookEvent } from '../generated/hey-api/index.ts';
 
@@ -31,7 +31,7 @@ const OPTIONS = {
   skipLibCheck: true,
 };
 
-/** Steps that check the OpenAPI document by other tools, and use what they generate from it. */
+/** Steps that check the OpenAPI document with other tools, and use the client that a tool generates from it. */
 export const openApiSteps = (projects: Projects): Step[] => {
   const use = async (tool: string, ...args: string[]): Promise<string> => {
     const cwd = await projects.project('with-openapi-tools', OPENAPI_TOOLS);

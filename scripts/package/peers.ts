@@ -17,7 +17,7 @@ export const peerSteps = (projects: Projects): Step[] => [
   { name: 'the peer ranges begin with the lowest versions that are tested', work: checkRanges },
   ...(['lowest', 'earlier', 'latest'] as const).flatMap((versions) => [
     { name: `${titleOf(versions)}: installed without flags`, work: () => runPeers(projects, versions) },
-    // The oldest compiler takes long.
+    // The oldest compiler is slow, so use it only for the latest peers.
     ...(versions === 'latest' ? [TYPESCRIPTS[0], TYPESCRIPTS[3]] : [TYPESCRIPTS[3]]).map((typescript) => ({
       name: `${titleOf(versions)}: their types, TypeScript ${typescript}, strict, with the declarations checked`,
       async work() {

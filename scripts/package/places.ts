@@ -11,7 +11,9 @@ type Results = ReadonlyMap<string, string>;
 const documented = readTable();
 const measured = new Map<string, Results>();
 
-/** Notes what {@link runTasks} printed in a place; throws an error if the page shows something else, unless it is to be written. */
+/**
+ * Notes what {@link runTasks} printed in a place. Throws if the page shows something else, unless `isWritten` is true.
+ */
 export function report(place: string, isWritten: boolean, output: string): void {
   const lines = [...output.matchAll(/^([✓✗]) ([^:\n]+)/gm)];
   const results = new Map(lines.map(([, sign, task = '']) => [task, sign === '✓' ? '✓' : 'no']));

@@ -54,7 +54,7 @@ export async function openProjects(folder: string, isWritten: boolean): Promise<
     report: (place, output) => report(place, isWritten, output),
     project: (name, packages = {}) =>
       once(name, {}, [tarball, ...Object.entries(packages).map(([each, version]) => `${each}@${version}`)]),
-    // Install scripts must run, because the packages of Node and Bun install their executables by them.
+    // Install scripts must run, because the packages of Node and Bun install their executables with them.
     tool: async (path) =>
       join(
         await once(

@@ -152,7 +152,9 @@ const main :Workerd.Worker = (
 );
 `;
 
-/** The guide whose test Jest runs: as an ES module, and in CommonJS by `require` where Jest can, else by `import()`. */
+/**
+ * The guide whose test Jest runs: as an ES module, and in CommonJS with `require` or, where Jest cannot, `import()`.
+ */
 const GUIDE = 'docs/typescript.md';
 const IMPORT = /^import (\{.+\}) from ('.+');$/gm;
 const JEST_FORMS = [
@@ -194,7 +196,7 @@ async function importWithoutPeer({ project }: Projects): Promise<void> {
   if (!/^ERR_MODULE_NOT_FOUND .*'@opentelemetry\/api'/.test(stdout)) throw new Error(`It wrote: ${stdout}`);
 }
 
-/** Prints the error of a refused call, and ends by the error of another one, which nothing catches. */
+/** Prints the error of a refused call, and ends with the error of another call, which nothing catches. */
 const UNCAUGHT = `import { AudienceClient } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 const sandbox = createSandbox();

@@ -15,7 +15,7 @@ function printForBash(command: Command, line: string): void {
   if (command.name() === 'completion' && command.args[0] === 'bash') process.stdout.write(`${line}\n`);
 }
 
-/** Commands whose first argument is a file. */
+/** Commands for whose first argument `complete` offers paths. */
 const WITH_FILE: readonly string[] = ['cohorts import'];
 
 /**
@@ -49,7 +49,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Returns the paths that begin with a word. Paths of folders end with "/". */
+/** Returns the paths in the folder of a word. Paths of folders end with "/". */
 function pathsLike(word: string): string[] {
   const folder = word.endsWith('/') ? word : dirname(word);
   const prefix = folder === '.' && !word.startsWith('./') ? '' : folder.replace(/\/?$/, '/');

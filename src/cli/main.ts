@@ -21,7 +21,7 @@ function endOnSignals(): void {
   }
 }
 
-/** Ends the command when the reader closes the output, as `| head` does. Ends the process if the disk is full. */
+/** Ends the command when the reader closes the output, as `| head` does. Ends the process after any other error. */
 function endOnClosedOutput(): void {
   const output = outputBefore(args, { stdout, stderr, env });
   stdout.on('error', (error: NodeJS.ErrnoException) => {

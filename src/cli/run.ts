@@ -9,8 +9,8 @@ import { Output, type OutputProcess } from './terminal/output.ts';
 import { reportError } from './terminal/report-error.ts';
 
 /**
- * Milliseconds from the deadline until the process ends, if the command does not react because it waits for a lock, for
- * example.
+ * Milliseconds from the deadline until the process ends, if the command does not react, for example because it waits
+ * for a lock.
  */
 const GRACE_MS = 2_000;
 

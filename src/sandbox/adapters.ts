@@ -46,7 +46,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   const app = createApp(service);
   const storage = createStorage(service);
   let opened: Promise<Hono<Env>> | undefined;
-  // Load the console when it is opened, because most sandboxes have no console.
+  // Load the console only when it is opened.
   const openConsole = (): Promise<Hono<Env>> => {
     opened ??= import('./console/console.ts').then(({ createConsole }) =>
       createConsole({ service, admin, options, seed, addresses, send: (request) => fetchInProcess(respond, request) }),

@@ -31,7 +31,7 @@ export function createApp(service: Service): Hono<Env> {
     const { contract } = service;
     const baseUrl = env.overHttp?.origin ?? new URL(req.url).origin;
     if (!contract) return Response.json({ ...document, servers: [{ url: baseUrl }] });
-    // Load the check here, because most sandboxes have no contract.
+    // Import the module here: a sandbox without a contract does not need it.
     const { openApiDocument } = await import('../client/openapi-document.ts');
     try {
       return Response.json(openApiDocument({ contract, baseUrl }));

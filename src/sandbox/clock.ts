@@ -1,6 +1,6 @@
 /**
- * Mode of the sandbox's clock. `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
- * `'manual'` stands still. In every mode, `sandbox.advance(ms)` moves the clock forward.
+ * Mode of the sandbox's clock. `'real'` runs as fast as the machine's clock, `{ speed: 60 }` runs sixty times as fast,
+ * and `'manual'` stands still. In every mode, `sandbox.advance(ms)` moves the clock forward.
  */
 export type ClockMode =
   | 'real'

@@ -8,7 +8,7 @@ import { endJob, runTask } from './tasks.ts';
 
 /** An emulation of the service on this machine. */
 export interface Sandbox extends SandboxAdmin, SandboxAdapters {
-  /** Calls `close`, for `await using`. Not available in Safari, which has no `Symbol.asyncDispose`. */
+  /** Calls `close`, for `await using`. Not available in engines without `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

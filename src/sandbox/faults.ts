@@ -114,7 +114,7 @@ export class Faults {
     }
   }
 
-  /** The rules, in order, also those that are used up. */
+  /** All rules, in order, including rules that are used up. */
   get all(): ActiveFault[] {
     return [...this.#rules].map(({ id, rule, remaining }) => ({ id, rule, remaining }));
   }

@@ -28,7 +28,10 @@ export interface DeviceCounts {
 export type JobOutcome =
   | number
   | {
-      /** 104, 107 or a 4xx status; for cohorts, also 4 or 5. For cohorts, 104 means 4, and 107 and 4xx mean 5. */
+      /**
+       * 104, 107, a 4xx status, or a final status of the contract; for cohorts, also 4 or 5. For cohorts, 104 means 4, and
+       * 107 and 4xx mean 5.
+       */
       readonly status: number;
       /** Reason for the outcome. Only the console and `sandbox.jobs.reason` show it. */
       readonly reason?: string | undefined;
@@ -43,7 +46,8 @@ export interface JobOptions {
   /** Outcome of a job. An outcome from `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
   /**
-   * Devices that the build of an audience or an estimate finds. @default a random number of EIDs from 2,000 to 101,999
+   * Devices that the build of an audience or an estimate finds. An audience created from a cohort has the cohort's
+   * devices. @default a random number of EIDs from 2,000 to 101,999
    */
   readonly devices?: number | DeviceCounts | ((job: JobInfo) => number | DeviceCounts) | undefined;
 }

@@ -1,4 +1,4 @@
-/** Seeded random numbers: two sandboxes with the same seed behave alike. */
+/** Seeded random numbers: generators with the same seed return the same numbers. */
 export interface Random {
   /** Returns a number in [0, 1). */
   next(): number;

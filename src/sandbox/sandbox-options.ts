@@ -12,7 +12,7 @@ import type { Delivery } from './webhook-deliveries.ts';
 export interface SandboxOptions {
   /** Differences between your service and the assumptions of this package, like the client's `contract`. */
   readonly contract?: ServiceContract | undefined;
-  /** Integer seed of all random values, such as tokens, ids and device counts. @default 1 */
+  /** Integer seed of the service's random values, such as tokens, event ids and device counts. @default 1 */
   readonly seed?: number | undefined;
   /** Mode of the sandbox's clock. @default 'real' */
   readonly clock?: ClockMode | undefined;
@@ -38,10 +38,10 @@ export interface SandboxOptions {
   readonly signatureClock?: 'sandbox' | 'machine' | undefined;
   /**
    * A state from `sandbox.save()` with which the sandbox continues. With the clock mode `'real'`, time continues at the
-   * current time, and tasks due since the save run first.
+   * current time, or at the saved time if that is later. Tasks due since the save run first.
    */
   readonly state?: SandboxState | undefined;
-  /** Called after each request with its entry in `sandbox.log`. */
+  /** Called after each logged request with its entry in `sandbox.log`. */
   readonly onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Called after each attempt to deliver a webhook event. */
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;

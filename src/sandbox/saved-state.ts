@@ -99,7 +99,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
   }
 }
 
-/** Throws unless an object has the same fields as a pattern, with values of the same classes. */
+/** Throws unless an object has the fields of a pattern, except `ignored`, with values of the same classes. */
 function checkLike(pattern: object, value: unknown, ignored: readonly string[] = []): void {
   for (const [name, expected] of Object.entries(pattern)) {
     const field: unknown = Object(value)[name];

@@ -11,7 +11,7 @@ export interface WindowLimit {
  * otherwise.
  */
 export interface SandboxLimits {
-  /** GET requests per token. @default 120 requests per minute */
+  /** GET requests per token, except those to the MCP endpoint. @default 120 requests per minute */
   readonly read: WindowLimit;
   /** POST requests per token, except those to the MCP endpoint. @default 30 requests per minute */
   readonly write: WindowLimit;
@@ -21,9 +21,9 @@ export interface SandboxLimits {
   readonly login: WindowLimit;
   /** Requests per IP address that issue or revoke API or MCP tokens. @default 10 requests per minute */
   readonly mint: WindowLimit;
-  /** Builds of an organization in a rolling hour. @default 60 builds */
+  /** Maximum builds in a rolling hour, for new organizations. @default 60 builds */
   readonly buildsPerHour: number;
-  /** Builds of an organization in a rolling day. @default 300 builds */
+  /** Maximum builds in a rolling day, for new organizations. @default 300 builds */
   readonly buildsPerDay: number;
   /** Maximum active API tokens per account, and maximum active MCP tokens per account. @default 10 tokens */
   readonly activeTokens: number;
@@ -61,7 +61,7 @@ export const SERVICE_LIMITS: SandboxLimits = {
   logLength: 10_000,
 };
 
-/** Waits between the six deliveries of an event (specification, "Delivery"). */
+/** Milliseconds from the start of an attempt to deliver an event to the next attempt (specification, "Delivery"). */
 export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOUR, 6 * HOUR] as const;
 
 /**

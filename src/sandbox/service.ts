@@ -50,7 +50,7 @@ export interface HandledRequest {
   readonly body: Uint8Array<ArrayBuffer> | undefined;
   /** The body of the response, if it is JSON and the sandbox has an observer. */
   readonly response: string | undefined;
-  /** Headers of the response, if the service has created a response. */
+  /** Headers of the response. Not set without a response, or if a fault cut it in the middle of its body. */
   readonly responseHeaders: Headers | undefined;
   /** The received file, without its bytes. */
   readonly file: FileStats | undefined;

@@ -37,7 +37,7 @@ export class Sessions {
   }
 }
 
-/** Returns a `Set-Cookie` header for a cookie that no other site sends and no script reads. */
+/** Returns a `Set-Cookie` header for a cookie that browsers omit from requests of other sites and hide from scripts. */
 const setCookie = (name: string, value: string): string => `${name}=${value}; Path=/; HttpOnly; SameSite=Strict`;
 
 function readCookie(request: Request, name: string): string | undefined {

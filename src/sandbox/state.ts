@@ -28,7 +28,7 @@ export interface Token {
   readonly buckets: Map<TokenBucket, SlidingWindow>;
 }
 
-/** The create request with an idempotency key. */
+/** A create request with an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
   /** Hash of the body, because the body may contain credentials. `undefined` while the body is arriving. */
@@ -71,7 +71,7 @@ export interface ResultFile {
 
 /** A webhook endpoint, with the fields that its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
-  /** The account that registered the endpoint. The service notifies it when it disables the endpoint. */
+  /** The account that registered the endpoint. The service notifies this account when it disables the endpoint. */
   readonly creator: AccountRecord;
   secret: string;
   /** The previous secret, which also signs deliveries until `until`. */
@@ -84,7 +84,7 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
 export interface BuildDefinition {
   /** Namespace of the resource. */
   readonly name: string;
-  /** Body of the create request, without a file. */
+  /** Body of the create request, without its file, and with a placeholder for credentials. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Number of rows in the file, which a schedule cannot claim again. */
   readonly rows: number | undefined;
@@ -106,7 +106,7 @@ export interface Company {
   readonly endpoints: Endpoint[];
 }
 
-/** Specified types of resources. Resources of other namespaces have only an id. */
+/** Specified types of resources. For resources of other namespaces, only the id is specified. */
 interface SpecifiedResources {
   readonly audiences: Audience;
   readonly estimates: Estimate;
@@ -164,25 +164,27 @@ export interface LimitUse {
   readonly limit: number;
 }
 
-/** A request in the sandbox's log. It never contains a token or a body. */
+/** A request in the sandbox's log. Contains neither the token nor, except for `name`, the body of the request. */
 export interface LogEntry {
-  /** Value of the response's `X-Request-Id`. */
+  /** Request id of the response, by default in the header `X-Request-Id`. */
   readonly id: string;
-  /** Time of the sandbox's clock, RFC 3339 UTC. */
+  /** Time of the sandbox's clock at the end of the request, RFC 3339 UTC. */
   readonly at: string;
   /** HTTP method, such as `POST`. */
   readonly method: string;
-  /** Path as sent, without the query. */
+  /** Path without the query, truncated to 2,000 characters. */
   readonly path: string;
-  /** HTTP status that the client received; 0 if the connection was cut or the client had disconnected. */
+  /**
+   * HTTP status that the client received; 0 if it received none: the connection was cut, or the client disconnected.
+   */
   readonly status: number;
   /** HTTP status of the service's response, if the client did not receive it. */
   readonly served?: number;
-  /** Email of the account whose token or credentials the request contained. */
+  /** Email of the account, from the request's token, credentials or session. */
   readonly account?: string;
   /** Value of the request's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
-  /** The `name` in the body of a POST request. */
+  /** The `name` in the JSON body of a POST request. Not set if the body is longer than 64 KiB. */
   readonly name?: string;
   /** Id of the resource that the request has created. */
   readonly createdId?: number;
@@ -190,7 +192,7 @@ export interface LogEntry {
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
-  /** Why the service refused the request, in more detail than in the response. */
+  /** Reason for an error response, in some cases in more detail than in the response. */
   readonly why?: string;
   /**
    * Time from which the service would accept the refused request, RFC 3339 UTC: when the bucket, the budget or the
@@ -199,7 +201,7 @@ export interface LogEntry {
   readonly freeAt?: string;
   /** The rate bucket that counted or refused the request. */
   readonly bucket?: LimitUse;
-  /** The organization's build budget after a create request that starts a job. */
+  /** The organization's build budget after a create request that started a job or that the budget refused. */
   readonly budget?: BuildBudget;
 }
 
@@ -294,6 +296,6 @@ export function createState(origin = 'https://sandbox.invalid') {
 /** Appends to a list of at most `max` entries, dropping the oldest. */
 export function appendBounded<T>(entries: T[], entry: T, max: number): void {
   entries.push(entry);
-  // Remove more than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
+  // Remove more than one entry if the maximum was lowered.
   while (entries.length > max) entries.shift();
 }

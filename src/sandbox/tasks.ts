@@ -7,7 +7,7 @@ import { addResource, type ResourceType } from './routes/resource-routes.ts';
 import type { Service, Task } from './service.ts';
 import type { ReplayTask } from './state.ts';
 
-/** All types of resources, which have the same routes. */
+/** All types of resources. */
 export const RESOURCE_TYPES: readonly ResourceType[] = [
   AUDIENCES,
   LOOKALIKES,
@@ -44,7 +44,9 @@ function replay(service: Service, task: ReplayTask): void {
   schedule.replays = Number(schedule.replays) + 1;
 }
 
-/** Adds the result of an ended job to its resource, and sends the webhook event. */
+/**
+ * Adds the result of a job that succeeded to its resource. Sends the webhook event, if jobs of this kind have events.
+ */
 export function endJob(service: Service, { kind, resource, account, result }: RunningJob, succeeded: boolean): void {
   const type = RESOURCE_TYPES.find((other) => other.kind === kind);
   if (succeeded) type?.complete?.(service, resource, result);

@@ -123,7 +123,7 @@ export class WebhookSender {
     return this.#log.flatMap(({ delivery }) => delivery ?? []);
   }
 
-  /** Sends the event of an ended job to every endpoint that subscribes to it. */
+  /** Sends the event of an ended job to every active endpoint of the organization that subscribes to it. */
   sendJobEvent(company: Company, kind: JobKind, succeeded: boolean, data: unknown): void {
     const family = EVENT_FAMILIES[kind];
     if (family === undefined) return;

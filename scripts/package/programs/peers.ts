@@ -46,13 +46,13 @@ async function useMsw(): Promise<void> {
   server.close();
 }
 
-/** The part of the official clients that is used. */
+/** The part of the official clients that this program uses. */
 interface Agent extends McpClient {
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
   close(): Promise<void>;
 }
 
-/** Calls a tool by an official client. */
+/** Calls a tool with an official client. */
 async function useMcp(client: Agent): Promise<void> {
   const connected = await connectMcp({ baseUrl, token: account.token('mcp'), fetch: sandbox.fetch, client });
   const result = await connected.callTool({ name: 'audiences_create', arguments: { name: 'By an agent' } });

@@ -209,7 +209,7 @@ export const TASKS: Tasks = {
   },
 };
 
-/** Does tasks one after the other; returns a line for each. */
+/** Runs tasks one after the other; returns a line for each. */
 export async function runTasks(tasks: Tasks = TASKS): Promise<string> {
   const lines: string[] = [];
   for (const [name, task] of Object.entries(tasks)) {

@@ -3,7 +3,7 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import { isThisMachine } from '../../util/loopback.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** Checks the address of the service. The error does not show the address, which may contain a password. */
+/** Checks the address of the service. The error shows at most the host, because the address may contain a password. */
 export function checkAddress(address: string, allowInsecure = false): void {
   const problem = problemOf(URL.parse(address), allowInsecure);
   if (problem !== undefined) throw usageError(`The address of the service (--base-url) ${problem}`);

@@ -53,7 +53,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   return new AudienceClient({ ...options, mcpToken });
 }
 
-/** Returns the options of every client of the command. */
+/** Returns the common options of the command's clients. */
 export function optionsOf(flags: GlobalFlags, output: Output) {
   const warn = (message: string): void => output.log('warning', message);
   const debug = (message: string): void => output.log('debug', message);

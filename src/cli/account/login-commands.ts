@@ -83,7 +83,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-/** Prints a profile as data. In a terminal, prints nothing, because the notes contain the profile. */
+/** Prints a profile as JSON. Without `--json`, prints nothing, because the notes contain the profile. */
 async function printProfile({ output, env }: Context, name: string, profile: Profile | undefined): Promise<void> {
   if (!output.isJson) return;
   const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};

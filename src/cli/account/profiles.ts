@@ -93,17 +93,17 @@ export interface Profile {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Number of bytes to write as a test for a full disk. A profile is smaller. */
+/** Number of bytes to write as a test for a full disk. A profile without a contract is smaller. */
 const TRIAL_BYTES = 4_096;
 
 /** Permission bits of users other than the owner. */
 const OTHERS = 0o077;
 
 /**
- * Checks that a token file is readable only by its owner, and that its folder is not a link to another folder.
+ * Checks that only its owner can access a token file, and that its folder is not a link to another folder.
  *
  * @param renewal Commands that replace a token that others may have read.
- * @throws {CommandError} if others can read the file, or if the folder is a link.
+ * @throws {CommandError} if others can access the file, or if the folder is a link.
  */
 async function checkPrivate(path: string, renewal: string): Promise<void> {
   // Windows has no file modes.

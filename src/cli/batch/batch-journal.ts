@@ -45,12 +45,12 @@ export async function correctJournal(
 /** Last columns of `--status` and `--dry-run`. */
 const PARTS = ['audience', 'activation'];
 
-/** Returns the entries of a journal without taking its lock. */
+/** Returns the entries of a journal without acquiring its lock. */
 export const readEntries = async (path: string): Promise<ReadonlyMap<string, JournalEntry>> =>
   existsSync(path) ? readJournal(path) : new Map();
 
 /**
- * Prints the state of each row in a journal, even if the file does not contain the row. Takes no lock, so that it works
+ * Prints the state of each row of the file, and of each other row in the journal. Acquires no lock, so that it works
  * while a run uses the journal.
  */
 export async function printStatus(

@@ -59,7 +59,7 @@ export async function createBatchProgress(keys: readonly string[], earlier: Read
 
 export const countOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
 
-/** Returns a row in the form that `--json` and `--report` print. */
+/** Returns a row in the form of `--json` and of a JSON report. */
 export const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
   ...view,
   ...(error !== undefined && { error: errorRecord(error, output, true) }),

@@ -131,7 +131,7 @@ function exitCodeOfRows(codes: readonly ExitCode[]): ExitCode {
   return isStopped || repeatable === EXIT.done ? worst : repeatable;
 }
 
-/** Returns the exit code of a row. A blocked row is not a failure. */
+/** Returns the exit code of a row. A blocked row is not a failure, unless `--fail-on-blocked` is set. */
 function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
   if (state === 'unknown' && Object(error).outcome !== 'unknown') return EXIT.outcomeUnknown;
   if (state === 'refused') return EXIT.refused;

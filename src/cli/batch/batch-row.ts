@@ -55,13 +55,13 @@ export interface RowOptions extends RowGoal {
   readonly retryFailed?: boolean | undefined;
 }
 
-/** What a row shares with the other rows. */
+/** What a batch provides to each row. */
 interface RowTurns {
   /** Sends a create request when its turn comes. */
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;
-  /** Called when the state of a job is known. */
+  /** Called when the state of a job has been read. */
   readonly onRead: () => void;
 }
 
@@ -113,7 +113,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const { change } = turns;
   const parts = partsOf(key);
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
-  // If the journal contains the create request, these functions only compare the row with it.
+  // If the journal contains the created resource, these functions only compare the row with its create request.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };

@@ -19,7 +19,8 @@ export interface BatchRow {
 const KEY = /^[\w-](?:[\w.-]{0,98}[\w-])?$/;
 
 /**
- * Parses the rows of a file: a JSON array, JSON Lines or CSV. The first character of the file determines the format.
+ * Parses the rows of a file: a JSON array, JSON Lines or CSV. The first character that is not white space determines
+ * the format.
  *
  * @param folder Folder for relative file paths.
  * @param note Receives a message about ignored cells.

@@ -15,7 +15,7 @@ export interface BatchOptions extends RowOptions, Pick<QueueOptions, 'budgetWait
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
-/** Milliseconds to wait for the first reads of existing audiences. Their activations should precede new audiences. */
+/** Maximum milliseconds to wait for the first reads of existing audiences, whose activations precede new audiences. */
 const FIRST_READS_MS = 60_000;
 
 /** Reason for a row whose create request was in flight when the run ended. */

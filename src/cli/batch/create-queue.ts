@@ -49,7 +49,7 @@ const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 /** Milliseconds to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Codes of errors with which the service refuses the body of a create request. */
+/** Codes of errors with which the service refuses a create request because of its content. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors that either a faulty row or an outage of the service may cause. */
@@ -66,10 +66,9 @@ export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(
 
 /**
  * Returns a function that adds a create request to a queue and resolves with the id of the created resource. The queue
- * sends one create request at a time, so that a killed process leaves at most one with an unknown outcome. The queue
- * puts a failed create request aside and sends the next one. It assumes an outage after three consecutive failures, or
- * if a read fails when only failed create requests are left. After the outage, it sends the failed create requests once
- * more.
+ * sends one create request at a time, so that a killed process leaves at most one in flight. The queue puts a failed
+ * create request aside and sends the next one. It assumes an outage after three consecutive failures, or if a read fails
+ * when only failed create requests are left. After the outage, it sends the failed create requests once more.
  */
 export function createQueue(options: QueueOptions): (rank: Item['rank'], send: Item['send']) => Promise<number> {
   const { signal, budgetWait, outageWait } = options;

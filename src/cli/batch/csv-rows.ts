@@ -43,7 +43,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
   });
 }
 
-/** Returns the names of columns. Converts the first letter to lower case, because spreadsheets capitalize it. */
+/** Returns the names of columns. Accepts `Key` for `key`, because spreadsheets capitalize the first letter. */
 const namesOf = (cells: readonly string[]): string[] =>
   cells.map((cell) => cell.trim()).map((name) => (name.toLowerCase() === 'key' ? 'key' : name));
 

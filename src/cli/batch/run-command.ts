@@ -34,7 +34,8 @@ const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 const OUTAGE_WAIT_MS = 20 * 60_000;
 
 /**
- * `run`: builds the audiences of a file, activates them and saves the result files. A repeated run does nothing twice.
+ * `run`: builds the audiences of a file. With `--activate` or `--download`, also activates them; with `--download`, saves
+ * the result files. A repeated run continues the earlier run.
  */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;

@@ -19,7 +19,7 @@ interface CheckFlags {
   readonly all?: boolean;
 }
 
-/** `check`: checks the assumptions about the service, and merges the differences into a contract file. */
+/** `check`: checks the assumptions about the service. With `--out`, merges the differences into a contract file. */
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output } = context;
   const { out, against } = flags;
@@ -99,15 +99,15 @@ async function confirmWrites(context: Context): Promise<void> {
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 
-/** Returns the content of the `--out` file. Throws if the file is not writable. */
+/** Returns the content of the `--out` file. Throws if its folder is not writable. */
 async function readTarget(path: string): Promise<string> {
   await access(dirname(path), constants.W_OK);
   return (await readIfExists(path)) ?? '';
 }
 
 /**
- * Writes the contract of a report to the `--out` file. Returns the changed settings, and the code that an existing
- * overrides file lacks.
+ * Writes the contract of a report to the `--out` file, and the overrides to a new file beside it. Returns notes about
+ * the settings, and the code that an existing overrides file lacks.
  *
  * @param text Content of the `--out` file before the check.
  */

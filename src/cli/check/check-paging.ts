@@ -61,7 +61,7 @@ export async function checkPaging(session: Session): Promise<void> {
         ...OFFSETS.map((param) => ({ style: 'offset', param }) as const),
       ];
       for (const way of ways) {
-        // The number of the first page may not be 1.
+        // The first page may have another number than 1.
         const start = way.style === 'page' ? await readPage({ ...sized, [way.param]: 1 }) : first;
         if (start.rows[0]?.id !== first.rows[0]?.id) continue;
         const { rows } = await readPage({ ...sized, [way.param]: positionAfter(way, first) });
@@ -97,7 +97,7 @@ export async function checkPaging(session: Session): Promise<void> {
     const page = await readPage({ [size]: asked });
     const { length } = page.rows;
     if (page.reply.status === 422 || page.reply.status === 400) continue;
-    // Rows of later pages are older.
+    // Keep the longer list: its additional rows are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
     // The contract may set a smaller size, which works, too.
@@ -120,7 +120,7 @@ const positionAfter = (way: Paging, { rows, reply }: Page): string | number =>
   ({ page: 2, offset: rows.length, cursor: cursorIn(reply, way)?.value ?? '' })[way.style];
 
 /**
- * Returns the next cursor, its path, and the query parameters that may take it, starting with the parameter in effect.
+ * Returns the next cursor, its path, and the query parameters that may accept it, starting with the one in effect.
  */
 function cursorIn(
   { body }: Reply,

@@ -36,7 +36,7 @@ const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
 
 const hasStatus = (row: JsonObject): boolean => isObject(row.status) && typeof row.status.id === 'number';
 
-/** Records whether list rows have the same status as the single resource, which waits need. */
+/** Records whether list rows have a status, as the single resource does. Waiting for jobs by reading lists needs it. */
 export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resource: JsonObject): void {
   if (!hasStatus(resource) || !JOBS[kind]) return;
   const text = `Rows in the list of ${kind} have no status, unlike single ${kind}.`;

@@ -42,8 +42,8 @@ export function fits(kind: Kind, row: JsonObject): boolean {
 }
 
 /**
- * Keys below which the check searches for rows and resources. It never prints other keys, which may contain data of the
- * account.
+ * Keys below which the check searches for rows and resources. Paths in its findings contain no other keys, which may be
+ * data of the account.
  */
 const PLACES: readonly string[] = [
   ...['data', 'items', 'item', 'rows', 'row', 'results', 'result', 'records', 'record', 'list', 'entries', 'entry'],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { isOperationName, operations } from '../../spec/operations.ts';
 
-/** How much a check may do: only read, or also create and delete a project. */
+/** How much a check may do: only read, or also create and delete a project and reserve an upload. */
 export type CheckLevel = 'read' | 'write';
 
 /** Result of checking one assumption. */
@@ -20,7 +20,7 @@ export interface Finding {
   readonly needs?: 'write';
 }
 
-/** Namespaces with lists. The check learns ids only from the rows of these lists. */
+/** Namespaces with lists. The check learns the ids of existing resources only from the rows of these lists. */
 export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
 export type Kind = (typeof KINDS)[number];
 

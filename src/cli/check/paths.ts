@@ -44,7 +44,7 @@ export class Paths {
   readonly #conventions = { list: [] as string[], get: [] as string[] };
   /** Paths of reads that responses have confirmed. */
   readonly working = new Map<string, string>();
-  /** Target of a redirect, which the check tries next. */
+  /** Path with a slash at the end, which the check tries after a redirect. */
   redirected: string | undefined;
 
   constructor(contract: ServiceContract) {

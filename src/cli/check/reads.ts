@@ -76,7 +76,7 @@ function notePath(session: Session, name: OperationName, path: string, evidence:
   notePlace(session, name, place);
 }
 
-/** Sends all reads of a check, except the reads of further pages. */
+/** Sends the reads of a check, except the reads of further pages and of the created project. */
 export async function checkReads(session: Session): Promise<void> {
   const { rows, findings, probe } = session;
   probe.report('step', 'Documented reads');

@@ -27,8 +27,7 @@ export const readStdin = async (input: Input): Promise<string> =>
 /**
  * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
  *
- * @throws {CommandError} if the file cannot be read, if the text is not JSON, or if sending would change a number or a
- * field.
+ * @throws {CommandError} if the file cannot be read, or if {@link parseJsonText} refuses the text.
  */
 export async function readData(data: string, input: Input, flag = '--data'): Promise<unknown> {
   if (/^@?-$/.test(data)) {
@@ -65,7 +64,7 @@ export async function readText(path: string, input: Input): Promise<string> {
 
 /**
  * Returns the body of a create request: the object of `--data` or standard input, with the fields of the flags added.
- * Reads standard input only if neither `--data` nor a flag sets a field.
+ * Reads standard input only for `--data -`, or if neither `--data` nor a flag sets a field.
  */
 export async function readBody(
   rows: readonly BodyFlag[],

@@ -30,7 +30,7 @@ export function requestTimeLimit(text: string): number {
   );
 }
 
-/** Parses an integer of `min` or more. */
+/** Parses an integer from `min` to `max`. */
 export const integerFrom =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {

@@ -34,11 +34,11 @@ export function decodeText(bytes: Buffer, source: string): string {
 }
 
 /**
- * Parses JSON to send. Refuses JSON whose numbers or fields would change.
+ * Parses JSON to send. Refuses JSON whose large numbers or fields would change.
  *
  * @param source Name of the text in a message.
- * @throws {CommandError} for text that is not JSON, a number that JavaScript would round, a field twice in one object,
- * or a field `__proto__`.
+ * @throws {CommandError} for text that is not JSON, a number beyond the safe integers, a field twice in one object, or a
+ * field `__proto__`.
  */
 export function parseJsonText(text: string, source: string): unknown {
   try {

@@ -21,7 +21,7 @@ export async function openPipe(path: string, { stdin, signal }: Input): Promise<
   if (isStdin(path)) return addAbortSignal(signal, stdin());
   const stats = await stat(path).catch(() => undefined);
   if (!stats?.isFIFO()) return undefined;
-  // Without `O_NONBLOCK`, opening a pipe waits for its writer, and nothing can stop this wait.
+  // Without `O_NONBLOCK`, opening a pipe waits for its writer, and nothing can interrupt the call.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }));
 }

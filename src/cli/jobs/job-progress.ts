@@ -5,10 +5,10 @@ import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable, type Style } from '../terminal/terminal.ts';
 
-/** State of a wait: the state of its job, or the reason why the wait ended. */
+/** State of a wait for a job: the state of the job, or the reason why the wait ended. */
 type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
 
-/** A wait, with the last known state of its job. */
+/** A wait for a job, with the last known state of the job. */
 export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;
@@ -18,7 +18,7 @@ export interface JobView {
 }
 
 export interface JobProgress {
-  /** Called when the status of a job has changed, or its wait has ended. */
+  /** Called when the status of a job has changed, or the wait for the job has ended. */
   changed(view: JobView): void;
   close(): void;
 }

@@ -18,7 +18,7 @@ import { reportError } from '../terminal/report-error.ts';
 import { ANNOUNCED_WAIT_MS, timeText } from '../terminal/wait-notices.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
 
-/** Timeout of a wait without a `timeout`, in milliseconds. */
+/** Timeout of a wait for a job if `timeout` is not set, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */
@@ -32,8 +32,8 @@ export interface JobWaitOptions {
 }
 
 /**
- * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait ended. If a job
- * is still running, the phase is `pending` or `running`.
+ * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait ended. If the
+ * command stopped waiting before a job's end or timeout, the phase stays `pending` or `running`.
  */
 export async function waitForJobs(
   client: AudienceClient,
@@ -178,7 +178,7 @@ const TEMPORARY = `The sandbox and its jobs end with this command. To keep a san
 const stoppedWaiting = (count: number, { length }: readonly JobView[]): string =>
   `The command stopped waiting for ${count} of ${length} jobs (--timeout).`;
 
-/** Returns the error of waits that timed out in a sandbox that ends with the command. */
+/** Returns the error for jobs that timed out in a sandbox that ends with the command. */
 function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
   const { length } = views.filter(({ phase }) => phase === 'timed-out');
   if (length === 0) return [];

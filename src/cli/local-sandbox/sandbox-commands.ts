@@ -61,7 +61,7 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  // Load the state before opening the console, because the console records from the current state.
+  // Issue the token before opening the console, because the console records from the current state.
   const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
@@ -213,7 +213,7 @@ const FAULT_COLUMNS = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 
 /** Fields of a fault, which are flags of `sandbox fault add`. */
 const FAULT_FIELDS = [...FAULT_COLUMNS, 'retryAfter', 'times'] as const;
 
-/** `sandbox fault add`: makes requests fail. */
+/** `sandbox fault add`: adds a fault rule. */
 export const addFault = (context: Context, flags: FaultRule & SandboxChoice): Promise<ExitCode> => {
   const fault = Object.fromEntries(FAULT_FIELDS.map((name) => [name, flags[name]]));
   return operateRunning(context, flags, 'POST', '/api/faults', fault);

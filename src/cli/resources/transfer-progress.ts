@@ -19,7 +19,8 @@ const LINE_BYTES = 64 * 2 ** 20;
 const REDRAW_MS = 100;
 
 /**
- * Creates the progress display of transfers: a bar in a terminal, a line per tenth elsewhere, nothing with `--json`.
+ * Creates the progress display of transfers: a bar in a terminal, a line per tenth elsewhere. With `--json` or
+ * `--quiet`, displays nothing.
  */
 export async function createTransferProgress(output: Output): Promise<TransferProgress> {
   if (output.isJson || output.isQuiet) return { update() {}, close() {} };

@@ -5,7 +5,7 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Output, OutputProcess, TokenOrigin } from './output.ts';
 import { shellWord } from './terminal.ts';
 
-/** Flags of every command. */
+/** Flags that commands share. */
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly fields?: readonly string[];
@@ -23,7 +23,7 @@ export interface GlobalFlags {
   readonly sandbox?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
-  /** Prints requests instead of sending them. Only commands that write have this flag. */
+  /** Prints requests instead of sending them. Only commands that can write have this flag. */
   readonly dryRun?: boolean;
 }
 
@@ -43,7 +43,7 @@ export type Stdin = Readable & { readonly isTTY?: boolean };
 
 /** The parts of the process that a command uses. */
 export interface CommandProcess extends OutputProcess {
-  /** Aborted by the first Ctrl-C. The reason is a {@link CommandError}. */
+  /** Aborted by the first Ctrl-C or SIGTERM, or by a closed output. The reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
   /** Opens and returns standard input. */
   stdin(): Stdin;
@@ -55,7 +55,7 @@ export interface CommandProcess extends OutputProcess {
 export interface Context extends Pick<CommandProcess, 'env' | 'stdin'> {
   readonly output: Output;
   readonly flags: GlobalFlags;
-  /** Aborted by the first Ctrl-C and at the deadline. The reason is a {@link CommandError}. */
+  /** Aborted with the signal of the process, or at the deadline. The reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
   /** Returns the account that flags, environment and profile select. */
   account(): Promise<Account>;

@@ -23,7 +23,7 @@ export const dryRunFetch =
     );
     const content = body ? parsed(await new Response(body).text()) : undefined;
     if (output.isJson) {
-      // `--fields` names fields of the resource.
+      // Ignore `--fields`, which names fields of the resource.
       const record = { dry_run: true, method, url, headers: Object.fromEntries(fields), body: content ?? null };
       await output.line(jsonText(record));
     } else {

@@ -25,7 +25,7 @@ const TEXTS: Texts = {
   'idle-timeout': ({ operation }) => `${operation} transferred no byte for 30 s.`,
   'sign-in-timeout': () => `Nobody has signed in within five minutes. ${SIGN_IN_AGAIN}`,
   'response-too-large': ({ operation }) => `${operation} got a response that is too large.`,
-  // Each field has its own line.
+  // `errorTexts` adds a line for each field.
   'validation-failed': (error) => (error.local ? `${error.operation} was not sent.` : refusalOf(error)),
   'wait-timeout': ({ kind, id, resource, cause }) => {
     const failure = cause === undefined ? '' : `; the last poll failed: ${problemOf(cause).replace(/\.$/, '')}`;

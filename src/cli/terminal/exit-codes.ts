@@ -90,7 +90,7 @@ interface CommandErrorDetails {
   readonly cause?: unknown;
 }
 
-/** An error of the command itself, such as a wrong flag. Its message says what to do. */
+/** An error of the command itself, such as a wrong flag. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
@@ -114,7 +114,7 @@ export const withResume = (error: unknown, resume: string): unknown =>
   error instanceof Error ? Object.assign(error, { resume }) : error;
 
 /**
- * Returns the error of a command that Ctrl-C, the deadline or a closed output has ended.
+ * Returns the error of a command that a signal, the deadline or a closed output has ended.
  *
  * @param reason Reason of the command's signal.
  */

@@ -55,9 +55,9 @@ export class Output {
   readonly stderr: TextStream;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** Set after the client was created. */
+  /** Set when the client is created. */
   token: TokenOrigin | undefined;
-  /** Called for each failed poll of a wait. Set by a command that ends at the first failed poll. */
+  /** Called for each failed poll. Set while a command reads each job only once (`--timeout 0`). */
   onPollFailed: ((error: unknown) => void) | undefined;
   readonly #fields: readonly string[] | undefined;
   readonly #env: NodeJS.ProcessEnv;
@@ -151,7 +151,7 @@ export class Output {
     if (!this.isJson && !this.isQuiet) this.stderr.write(`${printable(text)}\n`);
   }
 
-  /** Prints a message. With `--json`, prints it as an object with `level` and `message`. */
+  /** Prints a message, except with `--quiet`. With `--json`, prints it as an object with `level` and `message`. */
   log(level: 'warning' | 'info' | 'debug', message: string): void {
     if (this.isQuiet) return;
     if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);

@@ -33,7 +33,9 @@ type EventKind = keyof typeof SOURCES;
  */
 const DISCOVERY_MS = 10_000;
 
-/** Number of list rows that `--all` reads, more than the number of jobs that can end between two searches. */
+/**
+ * Number of rows that `--all` reads from each list, more than the number of jobs that can start between two searches.
+ */
 const DISCOVERED_ROWS = 100;
 
 /** `listen`: watches jobs, and sends an event to a local receiver when a job ends, like the service. */
@@ -74,7 +76,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const ready = (): void =>
     output.note(`Ready: watching running and new jobs, and sending events to ${url}. Press Ctrl-C to stop.`);
   const report = (error: unknown): void => output.log('warning', messageOf(error));
-  // After Ctrl-C, the waits reject. Do not report this.
+  // After Ctrl-C, waiting for the jobs rejects. Do not report this.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
   await discover(client, { signal, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;
@@ -94,12 +96,12 @@ interface Discovery {
   readonly signal: AbortSignal;
   /** Called after the first search. */
   ready(): void;
-  /** Called for each running job, and for each job created after the first search. */
+  /** Called for each running job of the first search, and for each new job of a later search. */
   start(target: EventTarget): void;
   report(error: unknown): void;
 }
 
-/** Searches for running and new jobs until the signal aborts. */
+/** Searches for running and new jobs until the signal aborts, or until the service refuses the token. */
 async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {

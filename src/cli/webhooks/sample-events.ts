@@ -77,7 +77,7 @@ const cohort = (hasCompleted: boolean): object => ({
   ...times(),
 });
 
-/** Returns an example of the resource in an event of a type, with every field of the specification. */
+/** Returns example data for an event of a type. */
 export function sampleData(type: KnownEventType): object {
   const hasCompleted = type.endsWith('.completed');
   if (type.startsWith('audience.')) return audience(hasCompleted);

@@ -26,7 +26,7 @@ export interface DeliveryAttempt {
   /** HTTP status of the receiver, or why it did not respond. */
   readonly result: number | string;
   readonly delivered: boolean;
-  /** Milliseconds until the next attempt. Missing after the last attempt. */
+  /** Milliseconds until the next attempt. Not set if there is none. */
   readonly retryIn?: number;
 }
 
@@ -49,13 +49,13 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 /**
  * Returns the URL of a receiver.
  *
- * @throws {CommandError} unless it is an http(s) URL. The error does not show the URL, which may contain a password.
+ * @throws {CommandError} unless it is an http(s) URL without a user name and password. The error does not show the URL.
  */
 export function receiverUrl(text = ''): string {
   const { protocol = '', username, password } = URL.parse(text) ?? {};
   if (!/^https?:$/.test(protocol))
     throw usageError('--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks.');
-  // `fetch` does not send user names and passwords in URLs.
+  // `fetch` rejects URLs with a user name or a password.
   if (username || password) throw usageError('--forward-to must not contain a user name or a password.');
   return text;
 }

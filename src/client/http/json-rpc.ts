@@ -52,8 +52,7 @@ export function readJsonRpc(
   if (!match) return { problem: `the body contains no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
   return {
-    problem:
-      'the response must contain an object as `result`, or an `error` with an integer `code` and a `message`',
+    problem: 'the response must contain an object as `result`, or an `error` with an integer `code` and a `message`',
   };
 }
 

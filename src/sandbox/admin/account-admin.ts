@@ -61,7 +61,7 @@ export interface ConnectionInfo {
   readonly expiresAt: Date;
 }
 
-/** An account, with the actions that the console offers to its owner. */
+/** An account, with the actions of its owner. */
 export interface SandboxAccount {
   /** Email address, with which `accounts.get` finds the account. */
   readonly email: string;
@@ -82,8 +82,8 @@ export interface SandboxAccount {
   /** Revokes one OAuth connection and its tokens. */
   revokeConnection(id: number): void;
   /**
-   * Changes the password, by default to a random one, and revokes all tokens and OAuth connections. Returns the new
-   * password.
+   * Changes the password, by default to a random password. Revokes all tokens and OAuth connections of the account, and
+   * ends its sessions in browsers. Returns the new password.
    */
   changePassword(password?: string): string;
   /** Revokes the login token. */

@@ -21,11 +21,11 @@ import {
 import { reportAs } from './call-source.ts';
 import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 
-/** Methods to operate the sandbox: clock, jobs, faults, limits, accounts and logs. */
+/** Methods to operate the sandbox, for example its clock, jobs, faults and accounts. */
 export interface SandboxAdmin {
   /**
    * Moves the clock forward by `ms` milliseconds, in any mode. Runs due tasks in order, and awaits webhook deliveries.
-   * A webhook receiver that awaits `advance` causes a deadlock.
+   * A webhook receiver must not await `advance`, because its delivery would time out.
    *
    * @throws if `ms` is not a number of 0 or more, or leads to the year 9000 or later
    */
@@ -55,10 +55,10 @@ export interface SandboxAdmin {
    * Replaces the current state with a saved state. The clock moves forward to the time of the saved state, never back.
    * Keeps the fault rules and the limits. Build budgets are part of the state.
    *
-   * @throws if the value is not a state of this version and seed
+   * @throws if the value is not a saved state, is damaged, or has a newer version or another seed
    */
   restore(state: SandboxState): void;
-  /** Accounts, with the actions that the console offers to their owners. */
+  /** Accounts, with the actions of their owners. */
   readonly accounts: {
     /** All accounts, oldest first. */
     list(): SandboxAccount[];
@@ -79,18 +79,21 @@ export interface SandboxAdmin {
   readonly webhooks: SandboxWebhooks;
   /** Worker jobs and their outcomes. */
   readonly jobs: {
-    /** Queues an outcome for a future job of a kind. Each job takes the oldest queued outcome. */
+    /** Queues an outcome for a future job of a kind. Each new job uses the oldest queued outcome of its kind. */
     next(kind: JobKind, outcome: JobOutcome): void;
     /** Removes all queued outcomes. */
     clearNext(): void;
-    /** Ends a running job immediately with a final status id: 104, 107 or 4xx; for cohorts, also 4 or 5. */
+    /**
+     * Ends a running job immediately with a final status id: 104, 107, 4xx, or a final status of the contract; for
+     * cohorts, also 4 or 5.
+     */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
     /** Returns why a job ended. The console shows this reason; the API does not. */
     reason(kind: JobKind, id: number): string | undefined;
     /** Running jobs, oldest first. */
     readonly running: readonly JobInfo[];
   };
-  /** Rules that make requests fail on purpose. */
+  /** Rules that inject faults. */
   readonly faults: {
     /** Adds a rule after the existing rules. Returns a function that removes the rule and ends its delays. */
     add(rule: FaultRule): () => void;

@@ -25,7 +25,7 @@ export interface EndpointChanges extends Pick<NewEndpoint, 'name' | 'events'> {
 
 /** Webhook endpoints and their deliveries, with the actions of the console. */
 export interface SandboxWebhooks {
-  /** Registers an endpoint. Returns its signing secret, which no other method returns. */
+  /** Registers an endpoint. Returns its id and its signing secret. */
   create(input: NewEndpoint): {
     /** Id of the endpoint, for the other methods. */
     readonly id: number;
@@ -45,7 +45,7 @@ export interface SandboxWebhooks {
   pause(id: number): void;
   /** Activates an endpoint that was paused or disabled. */
   resume(id: number): void;
-  /** Sends a `webhook.test` event, regardless of subscriptions. */
+  /** Sends a `webhook.test` event to an active endpoint, regardless of subscriptions. */
   test(id: number): void;
   /**
    * Sends an event again, with its id and body, to every active endpoint that it was sent to: up to six attempts, the

@@ -14,7 +14,7 @@ const VERBS = {
   delete: 'is deleted',
 } as const;
 
-/** Returns the name of an endpoint; of one that is deleted or has no name, its id. */
+/** Returns the name of an endpoint. If the endpoint is deleted or has no name, returns a text with its id. */
 function nameOf({ state }: Service, id: unknown): string {
   const endpoints = [...state.companies.values()].flatMap((company) => company.endpoints);
   return redactText(endpoints.find((one) => one.id === id)?.name || `Webhook endpoint ${Number(id)}`);

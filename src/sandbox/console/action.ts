@@ -19,9 +19,9 @@ export interface Outcome {
   readonly service: Service;
   /** Arguments of the call. */
   readonly args: readonly unknown[];
-  /** Result of `run`, or of the call if the action has no `run`. */
+  /** Result of `run`, or of the call if `run` returns nothing. */
   readonly result: unknown;
-  /** The changes that happened during the action. */
+  /** The events during the call. */
   readonly happened: readonly HappenedAt[];
 }
 
@@ -29,9 +29,9 @@ export interface Outcome {
 export interface Action {
   readonly method: 'POST' | 'DELETE';
   readonly path: string;
-  /** Names of the allowed fields. If not set, the method that the action calls checks the names. */
+  /** Names of the allowed fields besides `account`. If not set, the method that the action calls checks the names. */
   readonly fields: readonly string[] | undefined;
-  /** Returns the call of the sandbox's method that a program would make. The method checks the other values. */
+  /** Returns the call of the sandbox's method that a program would make. */
   call?(subject: Subject, fields: JsonObject, service: Service): Call;
   /** Does what the sandbox has no method for, after the call. */
   run?(subject: Subject, fields: JsonObject): unknown;
@@ -41,7 +41,7 @@ export interface Action {
   notice(outcome: Outcome): string;
 }
 
-/** Returns an action with its method and path in one, such as `POST /reset`. */
+/** Creates an action from its method and path, such as `POST /reset`. */
 export function action(
   endpoint: `${Action['method']} /${string}`,
   fields: readonly string[] | undefined,
@@ -61,7 +61,7 @@ export class FieldError extends Error {
   }
 }
 
-/** Thrown for an id that does not exist, or that belongs to another account. */
+/** Thrown if the object of an action does not exist, such as a running job or a recorded request. */
 export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }

@@ -49,7 +49,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
       sendIn(MAX_INTERVAL_MS);
     };
     observers.add(observer);
-    // Send a comment, so that the server sends the response headers. After this, the stream reports every change.
+    // Send a comment, so that the server sends the response headers.
     write(':\n\n');
     AbortSignal.any([signal, closed.signal]).addEventListener('abort', () => end());
     sendIn(MAX_INTERVAL_MS);

@@ -18,7 +18,7 @@ import { Recorder } from './recorder.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Maximum size in bytes of a request body, and of a state that an operator loads: the maximum length of a string in V8. */
+/** Maximum size in bytes of a request body, and of a state that an operator loads: about V8's maximum string length. */
 const MAX_BODY = 1_000_000;
 const MAX_STATE = 2 ** 29;
 
@@ -84,7 +84,7 @@ const checkOrigin: Middleware = async (context, next) => {
   return context.json({ message: 'Pages of another origin cannot use the console.' }, 403);
 };
 
-/** Refuses long bodies before reading them. Only an operator may send a long body, which is a state. */
+/** Refuses bodies that are too long. Only an operator may send a state, which may be longer than other bodies. */
 const limitBody =
   (operators: Operators): Middleware =>
   async (context, next) => {

@@ -10,7 +10,7 @@ import { clockText, count, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
-/** `exhausted`: the last attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
+/** `exhausted`: the sixth attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
 type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
 export interface DeliveryGroup {
@@ -29,7 +29,10 @@ const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.
 export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
   status >= 200 && status < 300;
 
-/** Groups attempts by event and endpoint, the most recent first attempt first; with `account`, only its own. */
+/**
+ * Groups ended attempts by event and endpoint, the most recent first attempt first. With `account`, returns only the
+ * groups of the account or of its organization.
+ */
 export function groupDeliveries(service: Service, account?: AccountRecord): DeliveryGroup[] {
   const { webhooks, clock } = service;
   const isShown = ({ event }: DeliveryAttempt): boolean =>

@@ -17,7 +17,9 @@ interface Description {
 /** A task that is due at a time of the sandbox's clock; `order` is its rank among the tasks of the same time. */
 export type DueTask = Description & Pick<Scheduled<Task>, 'time' | 'order'>;
 
-/** Yields the tasks that will have an effect, the next one first. */
+/**
+ * Yields the scheduled tasks, the next task first. Omits tasks of ended jobs, deleted schedules and deleted uploads.
+ */
 export function* dueTasks(service: Service): Generator<DueTask, undefined> {
   for (const { time, order, task } of service.clock.tasks) {
     const description = describe(service, task);
@@ -27,7 +29,7 @@ export function* dueTasks(service: Service): Generator<DueTask, undefined> {
 
 export const nextTask = (service: Service): DueTask | undefined => dueTasks(service).next().value;
 
-/** Returns what a task does; `undefined` if it will have no effect. */
+/** Returns what a task does; `undefined` if its job has ended, or if its schedule or upload is deleted. */
 export function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
   if (task.type === 'delivery') return describeDelivery(service, task.event, task.attempt);

@@ -55,7 +55,7 @@ ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${field
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/** Values of the dialog: its hidden fields, and the name of the object that it is about. */
+/** Label and style of a button, and what it passes to its dialog: field values, and the name of the dialog's object. */
 interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }

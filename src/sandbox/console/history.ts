@@ -8,7 +8,7 @@ import { findResource, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
 export interface StatusChange extends JobChange {
-  /** Number of requests before it. */
+  /** Number of requests before the change. */
   readonly requests: number;
 }
 
@@ -21,12 +21,12 @@ type Result =
   | 'resumed'
   | 'done';
 
-/** An event: what is no longer due, because it has happened. */
+/** An event that has happened. */
 export interface HappenedAt extends DueTask {
   readonly result: Result;
 }
 
-/** Records the statuses of jobs and the effects of actions while a console is open. */
+/** Records the statuses of jobs, deliveries and other events while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
@@ -70,7 +70,7 @@ export class History {
     return this.#jobs.get(id) ?? [];
   }
 
-  /** Does something; returns its result, and what happened meanwhile. */
+  /** Calls a function. Returns its result and the events during the call. */
   async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
     const happened: HappenedAt[] = [];
     this.#actions.add(happened);
@@ -99,7 +99,7 @@ export class History {
     this.#add({ time: at, lane: 'Jobs', description, href: `/resources/${id}`, owner, result: outcome });
   }
 
-  /** Adds what has no result: a step of a job, a build of a schedule, or the end of an upload. */
+  /** Adds a task that has no result: a step of a job, a build of a schedule, or the end of an upload. */
   #addTask(task: Task): void {
     const due = task.type === 'delivery' || task.type === 'job-end' ? undefined : describe(this.#service, task);
     if (due) this.#add({ ...due, time: this.#service.clock.now(), result: 'done' });

@@ -30,7 +30,7 @@ export async function render(
     ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
     : '';
   const shown = typeof content === 'string' ? [head(title), content] : content;
-  // No spaces between the elements, because every page contains them.
+  // Every page contains this text, so omit spaces between its elements.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   const page = await html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
@@ -123,7 +123,10 @@ function group(links: readonly Link[], path: string): Html {
   return html`<ul>${items}</ul>`;
 }
 
-/** Returns how many endpoints the service has switched off; or deliveries that are failing or failed, and their tab; or deliveries. */
+/**
+ * Returns the number of endpoints that the service has switched off. If there are none, returns the number of failing
+ * or failed deliveries with their tab, or else the number of all deliveries.
+ */
 function deliveryAlarm(
   console: ConsoleContext,
   query: URLSearchParams,

@@ -32,7 +32,7 @@ export function table<T>(
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
 }
 
-/** Returns the column of the accounts, if more than one is shown. */
+/** Returns the column of the accounts if `isShown` is true. */
 export const accountColumn = <T>(isShown: boolean, emailOf: (entry: T) => string | undefined): Column<T>[] =>
   isShown ? [['Account', 'w4', (entry) => html`<small>${foreign(emailOf(entry) ?? '', ' ')}</small>`]] : [];
 
@@ -58,7 +58,7 @@ interface List<T> {
   readonly placeholder: string;
   /** The rows that match the filter, in the order of the page. */
   readonly matching: readonly T[];
-  /** Number of rows without any filter, including the account filter. */
+  /** Number of rows before any filter applies, including the account filter. */
   readonly total: number;
   /** Key of a row. The address of a page contains the key of its first row, so that new rows do not move the page. */
   readonly keyOf: (entry: T) => string | number;
@@ -120,7 +120,7 @@ export function segments(
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
-/** The script applies the filter, and keeps the other parameters of the address. */
+/** The script applies the filter, returns to the first page, and keeps the other parameters of the address. */
 const filterForm = <T>({ query, placeholder }: List<T>, things: string): Html =>
   html`<form class="filter" role="search" aria-label="Filter of ${things}">
 <input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}"></form>`;

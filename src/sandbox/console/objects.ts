@@ -106,7 +106,9 @@ export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kin
 /** Fields that refer to another resource: its id, or an object with its id. */
 const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|schedule)(?:_id)?$/;
 
-/** Returns the resources from which a resource was created, oldest first, and the resources created from one. */
+/**
+ * Returns the resources to which a resource refers, directly or not, oldest first, and the resources that refer to one.
+ */
 export function relationsOf({ id, account }: ShownResource) {
   const byId = new Map<number, ShownResource>();
   const children = new Map<number, ShownResource[]>();

@@ -29,7 +29,7 @@ const changesOf = (current: JsonObject, fields: JsonObject): JsonObject =>
     Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   );
 
-/** Casts the kind of a token: the methods check it. */
+/** Casts the kind of a job, which the methods check. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
 export const OPERATOR_ACTIONS: readonly Action[] = [

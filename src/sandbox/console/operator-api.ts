@@ -36,8 +36,8 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 }
 
 /**
- * Returns the name of the wrong field. Errors of the sandbox's methods begin with the name of an option. For other
- * errors, returns the first field of the action, which identifies its object.
+ * Returns the name of the wrong field. An error about an option begins with its name. For other errors, returns the
+ * first field of the action, which identifies its object.
  */
 function fieldOf(error: Error, names: Action['fields']): string | undefined {
   if ((error instanceof FieldError || error instanceof FaultRuleError) && error.field !== undefined) return error.field;
@@ -67,7 +67,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
   }
 }
 
-/** Refuses a field that the action does not take, because a typo would have no effect. */
+/** Refuses a field that the action does not accept, because a typo would otherwise have no effect. */
 function checkNames({ fields: names }: Action, fields: JsonObject): void {
   const unknown = names && Object.keys(fields).find((name) => !names.includes(name));
   if (unknown === undefined || !names) return;

@@ -30,7 +30,7 @@ import { withAccount } from './words.ts';
 /** Creates a page; `undefined` if the id does not exist. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
 
-/** Adds the pages of the operator and everything else that needs the token of the run. */
+/** Adds the pages, downloads and other routes for the operator's browser, which need the token of the run. */
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
   const { service, recorder, operators, sandbox } = console;
   const pages: Readonly<Record<string, OperatorPage>> = {

@@ -169,7 +169,7 @@ class StepWriter {
 const isAbandoned = ({ isDisconnected, entry }: KeptRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
-/** The client of the test stays connected, even if the recorded client disconnected. */
+/** Returns the status in the test, whose client stays connected once the service has acted. */
 const repeatedStatus = ({ isDisconnected, entry }: KeptRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 

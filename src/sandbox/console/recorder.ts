@@ -13,7 +13,7 @@ type HeaderEntries = [name: string, value: string][];
 export interface KeptRequest extends Omit<HandledRequest, 'headers' | 'responseHeaders'> {
   readonly headers: HeaderEntries;
   readonly responseHeaders: HeaderEntries | undefined;
-  /** `true` if the body was too long, or if the recorder has dropped the body of a read. */
+  /** `true` if the request's body was too long, or if the recorder has dropped the response body of a read. */
   readonly isBodyDropped: boolean;
 }
 
@@ -34,18 +34,18 @@ export interface Recording {
   readonly isFull: boolean;
 }
 
-/** Maximum number and approximate size in bytes of recorded steps, and of requests with details. */
 const MAX_STEPS = 10_000;
+/** Maximum approximate size in bytes of the recorded steps, and of the requests with details. */
 const MAX_BYTES = 2 ** 24;
 
 /** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;
-  /** The latest requests, oldest first, within these limits. */
+  /** The latest requests, oldest first, up to `MAX_BYTES`. */
   readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
-  /** Reads with a body. The recorder drops their bodies first, because another read returns the same data. */
+  /** Reads with a response body. The recorder drops these bodies first, because another read can return the data. */
   readonly #reads = new Set<string>();
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;

@@ -6,7 +6,7 @@ const SECRET =
 /** Exceptions: fields that contain addresses or kinds, and headers of responses. */
 const HARMLESS = /(?:endpoint|types?|supported|methods?|servers?|algorithm)$|^(?:author(?!iz)|accesscontrol|wwwauth)/;
 
-/** Tokens and secrets of the sandbox, anywhere in a text. */
+/** Tokens and webhook secrets of the sandbox, anywhere in a text. */
 const OWN = /\b(\d+\||rt_|whsec_)[A-Za-z0-9]{16,}/g;
 
 /** Returns whether a field, a parameter or a header with this name, in any style of spelling, contains a credential. */
@@ -59,7 +59,8 @@ function hideField(name: string, value: unknown): unknown {
 
 /**
  * A name with what separates it from its value: `"name": `, `name=`, or the head of a part of a multipart body. It
- * starts at the start of a word and never backtracks, so that its time is proportional to the length of the string.
+ * starts at the start of a word and does not backtrack in a name, so that its time is proportional to the length of the
+ * string.
  */
 const NAME =
   /^content-disposition:([^\r\n]*)\r?\n(?:[^\r\n]+\r?\n){0,5}\r?\n|(?<![\w.%$[\]-])(?=((?:[\w.%$[\]-]|\\u[\da-f]{4})+))\2(?:\\*["']|&quot;|&#34;)?\s*[:=]\s*/gim;

@@ -10,7 +10,10 @@ import { counted, keptText } from './words.ts';
 const IN_PATH = /\/(\d+)(?=\/|$)/g;
 const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
 
-/** Returns the ids of the resources that a request names, in its path or its body, or that its create request named. */
+/**
+ * Returns the ids in the path and the body of a request. If the body is not kept, uses the definition of the resource
+ * that the request created.
+ */
 export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry): readonly number[] {
   const { path, account = '', createdId = 0 } = entry;
   const kept = recorder.find(entry)?.body;

@@ -11,11 +11,13 @@ export interface Concealer {
   text(text: string): string;
 }
 
-/** Headers that the code omits, because every HTTP client sets them itself. */
+/** Headers of connections, proxies and browsers, which the code omits. */
 const LEFT_OUT =
   /^(?:host|connection|content-length|user-agent|accept-(?:encoding|language)|transfer-encoding|origin|referer|x-forwarded-for|cookie|sec-.*)$/;
 
-/** Returns the parts of a request that are needed to send it again, without credentials. Leaves binary bodies unchanged. */
+/**
+ * Returns the parts of a request that are needed to send it again. `by` replaces credentials, except in binary bodies.
+ */
 export function readRequest({ url, headers, body }: KeptRequest, by: Concealer) {
   const { origin, pathname, search } = new URL(url);
   const shown = headers.flatMap(([name, value]) => {

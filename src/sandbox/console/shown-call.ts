@@ -18,7 +18,7 @@ export const shownFields = <T extends object>(fields: T): T => JSON.parse(redact
 
 /** Replaces the credentials in a value, including nested values, with variables. */
 function hide(value: unknown, name: string): unknown {
-  // Whether a field is set is not a secret.
+  // A boolean is not a secret.
   if (isSecret(name) && value !== undefined && typeof value !== 'boolean')
     return expression(`process.env.${variableName(name)}!`);
   if (value instanceof URL) return redactText(value.href);

@@ -13,7 +13,7 @@ export interface Mark {
   readonly isDue?: boolean;
 }
 
-/** A period in a lane; a planned one has not begun. */
+/** A period in a lane. A planned period has not begun. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -22,7 +22,7 @@ export interface Span {
   readonly isPlanned?: boolean;
 }
 
-/** A line of a chart: its name, what it contains in words, and in marks. */
+/** A line of a chart: its name, its content in words, and its marks and periods. */
 export interface Lane {
   readonly name: Content;
   readonly label: string;
@@ -42,7 +42,7 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
     ...marks.map(({ at }) => at),
     ...spans.flatMap(({ from, to }) => [from, to]),
   ]);
-  // Do not spread them as arguments: there may be thousands.
+  // Do not spread the times as arguments: there may be thousands.
   return { from: times.reduce((a, b) => Math.min(a, b), now), to: times.reduce((a, b) => Math.max(a, b), now), now };
 }
 
@@ -87,7 +87,7 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
-/** Returns a chart of a rolling window before and after now, without further requests. */
+/** Returns a chart of a rolling window before and after now, assuming no further requests. */
 export function windowTrack(label: string, window: SlidingWindow, now: number): Html {
   const used = window.count(now);
   const { limit, interval, times } = window.saved;
@@ -134,7 +134,7 @@ function clustersOf(marks: readonly Mark[], x: (time: number) => number) {
 
 const RANKS: readonly TrackTone[] = ['good', 'busy', 'warn', 'bad'];
 
-/** Returns one mark for all of a cluster: the mark of the worst one, and their number. */
+/** Returns one mark for a cluster: its worst mark, with the number of marks. */
 function clusterElement({ x, marks }: Cluster): Html {
   const [worst] = marks.toSorted((a, b) => RANKS.indexOf(b.tone) - RANKS.indexOf(a.tone));
   if (!worst) return html``;

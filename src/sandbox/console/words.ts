@@ -18,7 +18,7 @@ export function dateText(time: number, now?: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${isSame ? '' : ` ${year}`}`;
 }
 
-/** Returns a time of day in UTC. Every page truncates times to seconds. */
+/** Returns a time of day in UTC, truncated to seconds or to the given number of characters. */
 export const clockText = (time: number, digits = 8): string => new Date(time).toISOString().slice(11, 11 + digits);
 
 /** Parses a time of the service, such as `2026-06-15 09:30:00`. Returns milliseconds; `undefined` if there is no time. */

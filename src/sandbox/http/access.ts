@@ -50,7 +50,7 @@ export interface Env {
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
     file: FileStats;
-    /** Resolves when no fault rule keeps the create request in flight. */
+    /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
   };
 }

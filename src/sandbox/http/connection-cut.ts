@@ -5,7 +5,7 @@ interface PartialResponse {
   readonly body: Uint8Array;
 }
 
-/** Thrown when a fault rule cuts the connection, or when the client has disconnected. */
+/** Thrown to cut the connection, for example by a fault rule, or after the client has disconnected. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
   readonly partial: PartialResponse | undefined;

@@ -78,7 +78,7 @@ const logRequests =
       response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       const isOwnTime = Math.abs(clock.now() - Date.now()) > MAX_CLOCK_DRIFT_MS;
       if (isOwnTime) response?.headers.set('x-sandbox-time', new Date(clock.now()).toISOString());
-      // Do not log requests of an MCP tool separately, because the log contains the message that calls the tool.
+      // A recording omits the requests of an MCP tool, because it contains the message that calls the tool.
       const isRoot = env.token === undefined;
       service.logRequest(entry, {
         entry,

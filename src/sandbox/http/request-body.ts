@@ -46,7 +46,7 @@ export class FilePart {
  * contain a JSON object or array. Returns `undefined` for any other body.
  *
  * @param max Maximum number of bytes of JSON.
- * @throws NestingError, JsonSizeError
+ * @throws NestingError, JsonSizeError, ConnectionCut
  */
 export async function readBody(context: Context, max = MAX_JSON_BYTES): Promise<JsonObject | undefined> {
   const type = context.req.header('content-type') ?? '';
@@ -122,7 +122,7 @@ async function readUpTo(
 }
 
 /**
- * Returns whether a request's body has at most `max` bytes. Reads at most `max` bytes, and none if the length is known.
+ * Returns whether a request's body has at most `max` bytes. Reads the body only if its length is unknown.
  */
 export async function isBodyWithin(max: number, { req }: Context): Promise<boolean> {
   const length = req.header('content-length');

@@ -67,8 +67,8 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
 /**
- * Reads the message of a request. Returns an error response if the message is too large, or if an id is a fractional
- * number.
+ * Reads the message of a request. Returns an error response if the message is too large, or if an id is a number that
+ * is not a safe integer.
  */
 async function readRequest(context: Context<Env>): Promise<McpRequest | Response> {
   const { method, url, headers, signal } = context.req.raw;
@@ -77,7 +77,7 @@ async function readRequest(context: Context<Env>): Promise<McpRequest | Response
   if (body.length > MAX_MESSAGE_BYTES)
     return rpcError(413, -32000, `Payload Too Large: Request body must not exceed ${MAX_MESSAGE_BYTES} bytes`);
   const message = parseJson(body);
-  // The MCP SDK's server would repeat the fractional id in its error response.
+  // The MCP SDK's server would repeat such an id in its error response.
   if ([message].flat().some(hasFractionalId))
     return rpcError(400, -32600, 'Bad Request: an id must be a string or an integer');
   return { request: new Request(url, { method, headers, body, signal }), message };
@@ -91,8 +91,8 @@ function rpcError(status: number, code: number, message: string): Response {
 }
 
 /**
- * Creates the API request of a tool call. Path parameters go into the path; other arguments go into the query or the
- * body. Returns an error response for arguments that a request cannot contain.
+ * Creates the API request of a tool call. Path parameters go into the path, `idempotency_key` into a header, and other
+ * arguments into the query or the body. Returns an error response for arguments that a request cannot contain.
  */
 function createSubRequest(
   base: string,

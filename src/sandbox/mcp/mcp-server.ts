@@ -102,8 +102,8 @@ function createServer(token: string, call: CallOperation, service: Service): Ser
 }
 
 /**
- * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are the operations
- * of the API. Responses to clients that do not accept event streams are JSON.
+ * Creates a handler of the Model Context Protocol over Streamable HTTP, without sessions. Its tools are {@link TOOLS}.
+ * Responses to clients that do not accept event streams are JSON.
  */
 export function createMcpHandlerFor(
   call: CallOperation,

@@ -12,7 +12,7 @@ export const SCOPE = 'mcp';
 /** Authentication methods at the token endpoint (assumed). */
 export const CLIENT_AUTHENTICATION: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
-/** Error code of RFC 7591 for metadata other than redirect URIs. */
+/** Error code of RFC 7591 for invalid metadata other than redirect URIs. */
 export const INVALID_METADATA = 'invalid_client_metadata';
 
 const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];

@@ -57,7 +57,7 @@ export const COHORTS: ResourceType<Cohort> = {
   resourcesOf: (account) => account.cohorts,
   draft: draftCohort,
   complete({ random }, cohort, { rows }) {
-    // Without a file, the number is random.
+    // Without a file and a source audience, the number is random.
     cohort.total_eids = rows ?? 1_000 + Math.floor(random.next() * 50_000);
   },
 };

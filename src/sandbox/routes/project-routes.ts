@@ -20,7 +20,7 @@ function draftProject({ state, clock }: Service, body: JsonObject): Draft<Projec
 }
 
 /**
- * Fields of a schedule that contain the id of the resource to build again (assumed). `audience_id` also takes
+ * Fields of a schedule that contain the id of the resource to build again (assumed). `audience_id` also accepts
  * lookalikes.
  */
 const SOURCES = {

@@ -63,7 +63,7 @@ describe('the response to a request', () => {
     { result: {}, error: { code: 1, message: 'x' } },
   ])('is not valid with %j', (more) => {
     const body = { jsonrpc: '2.0', id: 1, ...more };
-    expect(read(json(body))).toEqual({ problem: expect.stringContaining('the response must contain either') });
+    expect(read(json(body))).toEqual({ problem: expect.stringContaining('the response must contain an object') });
     expect(isJsonRpcResponse(body)).toBe(false);
   });
 

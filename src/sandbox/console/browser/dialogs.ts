@@ -6,7 +6,7 @@ function copyBox(text: string, className = ''): HTMLElement {
   return box;
 }
 
-/** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
+/** Shows a secret until the user closes the dialog; `line` is a command that contains the secret. */
 export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
   const heading = make('h2', message);
   heading.id = 'made-title';
@@ -20,7 +20,7 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   dialog.setAttribute('aria-labelledby', heading.id);
   dialog.append(...parts, form);
   dialog.addEventListener('close', () => dialog.remove());
-  // Escape must not close a dialog whose content cannot be shown again, even if it is pressed twice.
+  // Escape, even pressed twice, must not close a dialog whose content cannot be shown again.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   dialog.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') event.preventDefault();

@@ -105,8 +105,8 @@ function listen(report: () => void): Promise<void> {
 }
 
 /**
- * Keeps the page up to date. A browser opens six connections to an origin, so only one page has the stream, and reports
- * to the others.
+ * Keeps the page up to date. A browser opens at most six HTTP/1.1 connections to an origin, so only one page has the
+ * stream, and reports to the others.
  */
 export function follow(): void {
   if (!find('[data-live]')) return;
@@ -114,7 +114,7 @@ export function follow(): void {
   channel.addEventListener('message', () => void update());
   document.addEventListener('visibilitychange', () => void update());
   const report = (): void => channel.postMessage('');
-  // Pages that are not on loopback have no Web Locks.
+  // Over HTTP, only pages on loopback have Web Locks.
   if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
   else void listen(report);
 }

@@ -23,7 +23,7 @@ function addCopy(): void {
     if (!pressed) return;
     const { text, copy = '' } = pressed.dataset;
     const value = text ?? document.getElementById(copy)?.textContent ?? '';
-    // Pages that are not on loopback have no `clipboard`.
+    // Over HTTP, only pages on loopback have `clipboard`.
     const isCopied = await navigator.clipboard?.writeText(value.trim()).then(
       () => true,
       () => false,
@@ -43,7 +43,7 @@ function addKeys(): void {
   if (document.referrer.startsWith(location.origin) && location.hash === '')
     find('main')?.focus({ preventScroll: true });
   const search = find<HTMLInputElement>('.find input');
-  // A phone has no such keys.
+  // A phone has no Ctrl key.
   if (search && !matchMedia('(pointer: coarse)').matches) search.placeholder = 'Find (Ctrl K)';
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();

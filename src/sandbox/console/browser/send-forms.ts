@@ -7,7 +7,7 @@ import { notify } from './notices.ts';
 /** Returns the fields of a form, with the types of their inputs. Omits empty and disabled fields. */
 function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
-  // Form fields of every kind have these properties.
+  // `checked` is used only for checkboxes and radio buttons: other fields do not have it.
   for (const element of form.elements as Iterable<HTMLInputElement>) {
     const { name, value, type, checked, dataset, disabled } = element;
     const isOther = type === 'file' || disabled || (element.matches('button') && element !== button);

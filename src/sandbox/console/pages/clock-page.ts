@@ -78,7 +78,7 @@ interface Events {
   readonly query: URLSearchParams;
 }
 
-/** Returns what is due, the next one first, or what has happened, the latest one first. */
+/** Returns the due events, the next event first, or the past events, the latest event first. */
 function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
   const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : due;
@@ -135,7 +135,7 @@ const RESULTS = {
 const HOUR_MS = 3_600_000;
 
 function timeChart({ due, happened, now, query }: Events): Html | '' {
-  // The chart has the ends, without the steps before them.
+  // The chart omits past events without a result, such as the steps of a job.
   const ended = happened.filter(({ result }) => result !== 'done');
   const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
@@ -163,7 +163,7 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
   });
-  // The last attempt failed, too.
+  // Count the last attempt of a delivery that gave up as failed, too.
   const texts = happened.flatMap(({ result }) => (result === 'exhausted' ? ['failed', 'gave up'] : RESULTS[result][1]));
   const results = [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`);
   const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');

@@ -54,7 +54,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
-  // What is open stays, also if a redelivery has changed its state.
+  // Keep the open delivery in the list, even if a redelivery has changed its state.
   const [, , isInTab] = TABS.find(([value]) => value === query.get('state')) ?? TABS[0];
   const isListed = (group: DeliveryGroup): boolean => isInTab(group) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Html => {

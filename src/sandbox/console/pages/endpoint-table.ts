@@ -53,7 +53,7 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
   return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
-/** Returns the state of an endpoint: active, paused by somebody, or switched off by the service. */
+/** Returns the state of an endpoint: active, paused, or switched off by the service. */
 function stateBadge(endpoint: Endpoint): Html {
   if (endpoint.is_active) return badge('ok', 'Active');
   return isDisabled(endpoint) ? badge('bad', 'Switched off') : badge('', 'Paused');
@@ -69,7 +69,9 @@ function disabledNote(one: Endpoint, query: URLSearchParams): Html {
 const resume = ({ id, name }: Endpoint, style = ''): Html =>
   actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}`, style });
 
-/** Returns the buttons that send an event again, and that first resume its endpoint if this is not active. */
+/**
+ * Returns the button that sends an event again, after a button that resumes its endpoint if the endpoint is not active.
+ */
 export function redeliver(service: Service, { id, endpoint }: Event, style = ''): readonly (Html | '')[] {
   const names = receiversOf(service, id);
   const form = { values: { event: id }, style };
@@ -105,7 +107,7 @@ function actionsOf({ id, name, is_active, events }: Endpoint): Html {
   ]);
 }
 
-/** Returns the form that changes an endpoint. Its URL may contain credentials, and is not shown. */
+/** Returns the form that changes an endpoint. The form does not show the URL, which may contain credentials. */
 export const editDialog = (): Html =>
   formDialog('edit', html`Edit <bdi data-name>the endpoint</bdi>`, 'POST /api/webhooks/update', 'Save', {
     fields: [

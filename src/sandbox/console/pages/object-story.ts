@@ -14,7 +14,7 @@ import { redeliver } from './endpoint-table.ts';
 import { createdText } from './requests-page.ts';
 
 interface Chapter extends Happening {
-  /** Time by which it is sorted. @default `at` */
+  /** Time by which the chapter is sorted. @default `at` */
   readonly started?: number;
   /** Rank among the chapters of the same time. */
   readonly order: number;

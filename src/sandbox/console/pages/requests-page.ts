@@ -19,17 +19,19 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
   ['faults', 'Faults', ({ fault }) => fault !== undefined],
 ];
 
-/** Leads to the ways to send a request, which have the address of the sandbox. */
+/** Link to the page that shows how to send a request. */
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
-/** A request, and how many there are with the identical reads just before it. */
+/** The latest of consecutive repeated requests, with their number and the first request. */
 type RequestGroup = ReturnType<typeof alone>;
 
 const alone = (entry: LogEntry) => ({ entry, times: 1, first: entry });
 
 const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}');
 
-/** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
+/**
+ * Groups consecutive repeats: the same read with the same status, such as polls, and refusals that differ only in ids.
+ */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
   const groups: RequestGroup[] = [];
   let latestKind: string | undefined;
