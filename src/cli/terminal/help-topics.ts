@@ -34,7 +34,10 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         'Any other failure, such as a lost connection, an error of the service, an unusable file or a passed `--deadline`. Correct what the message names, and repeat the command.',
       ],
       [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was created, changed or deleted.'],
-      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort. For `run`, also: a resource was deleted.'],
+      [
+        EXIT.jobFailed,
+        'A job failed: the status is 4xx (except for a cancelled lookalike), or 5 for a cohort. For `run`, also: a resource was deleted.',
+      ],
       [
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
