@@ -9,7 +9,7 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
 import { creatorOf, findById, readName, readProject } from './body-fields.ts';
-import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
+import { eligibilityOf, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS, minDevicesOf } from './eligibility.ts';
 import { DATASTREAMS } from './reference-data.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
@@ -25,8 +25,10 @@ function audienceError(
   if (!audience) return 'The selected audience id is invalid.';
   const now = clock.now();
   if (!jobs.isCompleted('audience', audience.status.id)) return 'The audience is not completed.';
-  if (!hasEnoughDevices(audience)) return 'The audience has too few unique devices.';
-  if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
+  const [count, min] = [audience.results_count, minDevicesOf(audience)];
+  if (count < min) return `The audience has ${count} unique devices, and needs at least ${min}.`;
+  const { allowed, reasons } = eligibilityOf(audience, now);
+  if (!allowed) return `The audience is not eligible for activation: ${reasons.map(({ code }) => code).join(', ')}.`;
   const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
   return isKeyed && isExpired(audience, now)
     ? `The audience has expired: ${identifier} cannot be delivered.`

@@ -117,7 +117,7 @@ function draftLookalike(service: Service, body: JsonObject, account: AccountReco
   if (!seed || !service.jobs.isCompleted('audience', seed.status.id))
     errors.source_audience_id = ['The seed must be a completed audience.'];
   else if (seed.results_count < MIN_SEED_DEVICES)
-    errors.source_audience_id = [`The seed must have at least ${MIN_SEED_DEVICES} devices.`];
+    errors.source_audience_id = [`The seed must have at least ${MIN_SEED_DEVICES} devices, not ${seed.results_count}.`];
   const size = isObject(body.config) ? body.config.target_size : undefined;
   const { min, max } = TARGET_SIZE;
   if (typeof size !== 'number' || !Number.isInteger(size) || size < min || size > max) {

@@ -75,7 +75,9 @@ export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: 
   const earliest = new Date(now - LOOKBACK_DAYS * DAY).toISOString().slice(0, 10);
   for (const [index, entry] of datasets.entries()) {
     if (entry?.analysis_type !== 'WebDomain' || entry.start_date >= earliest) continue;
-    errors[`dataset.${index}.start_date`] = [`The start date must be within the last ${LOOKBACK_DAYS} days.`];
+    errors[`dataset.${index}.start_date`] = [
+      `The start date must be within the last ${LOOKBACK_DAYS} days: ${earliest} or later.`,
+    ];
   }
   return datasets.filter((entry) => entry !== undefined);
 }
@@ -93,7 +95,11 @@ export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void
   for (const [table, values] of Object.entries(filters)) {
     const rows = findTable(table);
     const exists = (value: unknown): boolean => rows?.some(({ id, name }) => id === value || name === value) ?? false;
-    const all = Array.isArray(values) ? values : [values];
-    if (!all.every(exists)) errors[`filters.${table}`] = ['The selected filter value is invalid.'];
+    const missing = (Array.isArray(values) ? values : [values]).filter((value) => !exists(value));
+    if (!rows) errors[`filters.${table}`] = [`The reference table ${table} does not exist.`];
+    else if (missing.length > 0)
+      errors[`filters.${table}`] = [
+        `The table ${table} does not contain the filter values ${JSON.stringify(missing)}.`,
+      ];
   }
 }

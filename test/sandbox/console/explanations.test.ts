@@ -9,12 +9,12 @@ describe('the page of a request', () => {
     [
       'cut',
       { cut: 'after' },
-      'This attempt failed with a ConnectionError. The client sent the request again with the same key: req_2, status 200.',
+      'This attempt failed with a ConnectionError. A later request has the same key: req_2, status 200.',
     ],
     [
       '5xx',
       { status: 503 },
-      'This attempt failed with a ServerError. The client sent the request again with the same key: req_2, status 200.',
+      'This attempt failed with a ServerError. A later request has the same key: req_2, status 200.',
     ],
   ] as const)(
     'leads from a lost response (%s) to the retry, and the retry to what was created',
@@ -86,7 +86,7 @@ describe('an action', () => {
     const minute = (limit: number) => ({ limit, interval: 60_000 });
     const { data } = await act('POST /api/limits', { read: minute(5), write: minute(30), mcp: minute(120) });
     expect(data).toMatchObject({
-      notice: 'read changed, also for tokens that exist.',
+      notice: 'Changed limits: read.',
       typescript: 'sandbox.setLimits({ read: { limit: 5, interval: 60000 } });',
     });
     await sandbox.advance(0);
@@ -106,7 +106,7 @@ describe('an action', () => {
     const id = await createAudience();
     await sandbox.advance(3_600_000);
     expect((await act('POST /api/jobs/finish', { kind: 'audience', id, status: 104 })).data.message).toBe(
-      `No job of audience ${id} is running. It has ended as 104 Completed.`,
+      `No job of audience ${id} is running. Audience ${id} has the status 104 Completed.`,
     );
     const headers = { 'content-type': 'application/json' };
     for (const body of ['name,id', '{"version":"1.0.0"}']) {

@@ -13,7 +13,7 @@ import {
   STATES,
 } from '../delivery-groups.ts';
 import { advanceBy, opener } from '../forms.ts';
-import { codeBlock, prettyJson } from '../highlight.ts';
+import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
 import { badge, emptyState, foreign, type Html, head, linkButton, live, timeElement, timeline } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
@@ -68,7 +68,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
     matching: hits.filter(isListed),
     total: groupDeliveries(service).length,
     keyOf: ({ event }) => event.order,
-    caption: 'Deliveries, by their first attempt, the latest first',
+    caption: 'Deliveries by their first attempt, newest first',
     columns: [
       ['First at', 'w4', ({ at }) => timeElement(at, now)],
       ['Event', '', eventCell, 'main'],
@@ -79,7 +79,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
     more: (group) => (isOpen(group) ? detail(service, group) : undefined),
     empty: emptyState(
       'No deliveries yet',
-      'When the job of an audience, an activation or a cohort ends, its event is delivered to each endpoint that subscribes to it.',
+      'When the job of an audience, an activation or a cohort ends, its event is delivered to each active endpoint that subscribes to it.',
       service.jobs.saved.running.size === 0 ? '' : linkButton('/jobs', 'End a job'),
     ),
   });
@@ -117,5 +117,5 @@ function detail(service: Service, group: DeliveryGroup): Html {
 <p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(event)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
-${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
+${codeBlock('delivery-body', `Body, ${count(bytesIn(body))} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
