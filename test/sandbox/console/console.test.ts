@@ -197,7 +197,9 @@ describe('the pages', () => {
       /Loyal(?:(?!<\/li>).)*<ul><li>(?:(?!<\/li>).)*Buyers(?:(?!<\/li>).)*<ul><li>.*Push/s,
     );
     expect(await linksOf(other)).toEqual([]);
-    expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once the activation is completed.');
+    expect(textOf(await page(`/resources/${activation}`))).toContain(
+      'can be downloaded once the activation is completed.',
+    );
 
     await sandbox.advance(600_000);
     const text = await page(`/resources/${activation}`);
@@ -337,6 +339,10 @@ describe('the pages', () => {
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
     expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Failed 1.*not retried/s);
+    const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+    expect(textOf(await page(`/deliveries?event=${eventId}&to=${id}`))).toContain(
+      '1 attempt failed, not retried because the endpoint is paused.',
+    );
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
