@@ -58,7 +58,7 @@ export function checkAuthorization({ query, issuer }: AuthorizationRequest): voi
     );
   const resource = query.get('resource');
   if (resource !== null && resource !== issuer && !resource.startsWith(`${issuer}/`))
-    throw new OAuthRequestError('invalid_target', 'The resource is not this service.');
+    throw new OAuthRequestError('invalid_target', `The resource ${resource} does not belong to this service.`);
 }
 
 /** Returns the redirect URI with the parameters of the response. */

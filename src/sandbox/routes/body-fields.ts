@@ -25,6 +25,14 @@ export const creatorOf = ({ email }: AccountRecord): { readonly name: string; re
   email,
 });
 
+/** Returns the message for an id that is missing, or that no resource of the account has. */
+export const missingText = (label: string, id: unknown): string =>
+  id === undefined ? `The ${label} id is required.` : `The account has no ${label} ${JSON.stringify(id)}.`;
+
+/** Returns the message for a resource whose job has not completed. */
+export const incompleteText = (label: string, { status }: { readonly status: { id: number; name: string } }): string =>
+  `The ${label} must be completed, but its status is ${status.id} ${status.name}.`;
+
 /** Reads an optional string. Adds an error for any other value. */
 export function readName(body: JsonObject, field: string, fallback: string, errors: FieldErrors): string {
   const value = body[field] ?? fallback;
@@ -41,7 +49,7 @@ export function readProject(
 ): JsonObject | null {
   if (project_id === undefined || project_id === null) return null;
   const project = findById(account.projects, project_id);
-  if (!project) errors.project_id = ['The selected project id is invalid.'];
+  if (!project) errors.project_id = [missingText('project', project_id)];
   return project ?? null;
 }
 

@@ -71,7 +71,7 @@ function findClaimable(
   kind: string,
 ): UploadSlot | string {
   const slot = typeof reference === 'string' ? state.uploads.get(reference) : undefined;
-  if (slot?.accountId !== account.id) return 'The selected upload reference is invalid.';
+  if (slot?.accountId !== account.id) return `The account has no upload ${JSON.stringify(reference) ?? 'reference'}.`;
   if (slot.kind !== kind) return `The upload was reserved for ${slot.kind}, not for ${kind}.`;
   if (slot.claimed) return 'The upload has already been claimed.';
   if (slot.expiresAt <= clock.now())

@@ -949,6 +949,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/session')).toContain('Full: restart it to record more');
+    expect(await page('/session')).toContain('Full: restart the recording');
   });
 });

@@ -44,8 +44,8 @@ const eventsText = (events: readonly string[]): Content =>
 
 function detailsOf(endpoint: Endpoint, now: number): Content {
   const { id, creator, previous, consecutiveFailures } = endpoint;
-  const signatures =
-    previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
+  const until = previous && previous.until > now ? timeElement(previous.until, now) : '';
+  const signatures = until && html`, deliveries signed with both secrets until ${until}`;
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
   const failures = isFailing
     ? `, the last ${counted(consecutiveFailures, 'event')} could not be delivered (the service switches the endpoint off after 20)`

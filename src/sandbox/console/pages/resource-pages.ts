@@ -40,7 +40,7 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     keyOf: ({ id }) => id,
     caption: `${text}, newest first`,
     columns: columnsOf(service, accounts.length > 1),
-    empty: emptyState(`No ${things}`, 'A create request to the API adds one.', SEND),
+    empty: emptyState(`No ${things}`, 'What your program creates appears here.', SEND),
   });
   const choices = live('kinds', kinds.length > 0 ? segments('Kind', PATH, view, 'kind', kinds) : '');
   return { title: 'Resources', content: [head('Resources', choices), list] };

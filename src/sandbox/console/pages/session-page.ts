@@ -8,7 +8,7 @@ import { counted } from '../words.ts';
 export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
-  const state = isFull ? badge('warn', 'Full: restart it to record more') : badge('busy', 'Recording');
+  const state = isFull ? badge('warn', 'Full: restart the recording') : badge('busy', 'Recording');
   const since = html`<span class="soft">since ${began}: ${counted(recorder.stepCount, 'request or call', 'requests and calls')}</span>`;
   return {
     title: 'Session',
@@ -40,7 +40,7 @@ const dialogs = (steps: number, began: Html): readonly Html[] => [
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
     lead: 'The file replaces all that a state contains. All logins end, and the recording restarts. The clock moves forward to the time of the state, never back. Rate limits, and fault rules that can still apply, stay as they are. The console forgets the earlier events of Clock, status changes of jobs, and headers and bodies of requests.',
     fields: html`<label>File <input type="file" accept=".json,application/json" required>
-<small>Written by Save the state, by --state, or by sandbox.save()</small></label>`,
+<small>A file that Save the state or --state has written, or the JSON of sandbox.save()</small></label>`,
     style: 'danger primary',
   }),
   formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {

@@ -42,7 +42,7 @@ ${codeBlock('first-curl', 'Or with curl', FIRST_CURL)}
 ${codeBlock('first-command', 'Or with the command', 'npx aud audiences create --name Visitors --wait')}
 <p class="hint">The request appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
-const THEN = html`<ul class="rows"><li><b>End its job.</b> By default, a job takes ten minutes of the sandbox's clock. Advance the <a href="/clock">clock</a>.
+const THEN = html`<ul class="rows"><li><b>End the job.</b> By default, a job takes ten minutes of the sandbox's clock. Advance the <a href="/clock">clock</a>.
 Or choose End… under <a href="/jobs">Jobs</a>: with the status 107, a program that waits for the job gets an error.</li>
 <li><b>Receive a webhook.</b> <a href="/deliveries#create">Create a webhook endpoint</a>. When an audience's job ends, the sandbox sends the endpoint a signed event.</li>
 <li><b>Lose a response.</b> Add the fault Response lost under <a href="/faults">Faults</a>, and run the program again. The service creates the audience, but
