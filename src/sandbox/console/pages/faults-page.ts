@@ -30,7 +30,7 @@ const faultTable = (rules: readonly ActiveFault[]): Html =>
     ['Requests', '', requestsOf, 'main'],
     ['Fault', 'w5', faultOf, 'full'],
     ['Rate', 'w1', ({ rule: { rate = 1 } }) => `${rate * 100} %`],
-    ['Used', 'w3', usedText, 'soft'],
+    ['Times', 'w3', usedText],
     ['Actions', 'w2', ({ id }) => remove(id), 'right'],
   ]);
 
