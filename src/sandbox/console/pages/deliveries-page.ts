@@ -105,7 +105,7 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
   const left = html`${relativeText((retryAt ?? now) - now)}; ${MAX_ATTEMPTS - latest.delivery.attempt} are left`;
   const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
-  const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to it');
+  const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to the attempt');
   const happenings = attempts.map((attempt, index) => {
     const { at, manual } = attempt.delivery;
     const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;

@@ -69,7 +69,7 @@ const addDialog = (names: readonly string[]): Html =>
       input('Requests', 'on', { list: 'operations' }, ON),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
       html`<div class="pairs">${ruleFields()}</div>
-<small>Cut after the service acts: the resource is created, but the response is lost. Hold create requests: until then, other requests with the same idempotency key get 409.</small>`,
+<small>Cut after the service acts: the service creates the resource, but its response is lost. Hold create requests: during this time, other requests with the same idempotency key get 409.</small>`,
     ],
   });
 
