@@ -69,15 +69,15 @@ const addDialog = (names: readonly string[]): Html =>
       input('Requests', 'on', { list: 'operations' }, ON),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
       html`<div class="pairs">${ruleFields()}</div>
-<small>Cut after the service acts: the service creates the resource, but its response is lost. Hold create requests: during this time, other requests with the same idempotency key get 409.</small>`,
+<small>Cut after the action: the service creates the resource, but its response is lost. Hold create requests: during this time, other requests with the same idempotency key get 409.</small>`,
     ],
   });
 
 const CUTS = [
   ['', 'no'],
-  ['before', 'before the service acts'],
-  ['after', 'after the service acts'],
-  ['body', 'within the response body'],
+  ['before', 'before the action'],
+  ['after', 'after the action'],
+  ['body', 'within the body'],
 ] as const;
 
 const ruleFields = (): readonly Html[] => [
