@@ -40,18 +40,22 @@ export function checkContract(contract: ServiceContract): void {
 function problemOf(value: unknown, schema: Schema, place: string): string | undefined {
   if (schema.$ref && operation) return problemOf(value, operation, place);
   const { enum: choices, pattern, minLength = 0, minimum = 0, items } = schema;
-  if (choices) return choices.includes(String(value)) ? undefined : `${place} must be one of ${choices.join(', ')}`;
+  const not = `, not ${JSON.stringify(value)}`;
+  if (choices)
+    return choices.includes(String(value)) ? undefined : `${place} must be one of ${choices.join(', ')}${not}`;
   if (schema.type === 'string') {
-    if (typeof value !== 'string' || value.length < minLength) return `${place} must be a non-empty string`;
-    return pattern === undefined || new RegExp(pattern).test(value) ? undefined : `${place} must match ${pattern}`;
+    if (typeof value !== 'string' || value.length < minLength) return `${place} must be a non-empty string${not}`;
+    return pattern === undefined || new RegExp(pattern).test(value)
+      ? undefined
+      : `${place} must match ${pattern}${not}`;
   }
   if (schema.type === 'integer') {
     const isRight = Number.isInteger(value) && Number(value) >= minimum;
-    return isRight ? undefined : `${place} must be an integer of ${minimum} or more`;
+    return isRight ? undefined : `${place} must be an integer of ${minimum} or more${not}`;
   }
-  if (schema.type === 'boolean') return typeof value === 'boolean' ? undefined : `${place} must be true or false`;
+  if (schema.type === 'boolean') return typeof value === 'boolean' ? undefined : `${place} must be true or false${not}`;
   if (items) {
-    if (!Array.isArray(value)) return `${place} must be an array`;
+    if (!Array.isArray(value)) return `${place} must be an array${not}`;
     return value.map((item, index) => problemOf(item, items, `${place}[${index}]`)).find(Boolean);
   }
   return objectProblem(value, schema, place);

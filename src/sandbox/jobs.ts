@@ -295,7 +295,7 @@ export class Jobs {
     const counts = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
     const { eids, scids = Math.floor(eids / 3) } = typeof counts === 'number' ? { eids: counts } : counts;
     if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
-      throw new Error(`Device counts of an audience must be integers of 0 or more, not ${eids} and ${scids}.`);
+      throw new Error(`\`devices\` must be integers of 0 or more, not ${eids} EIDs and ${scids} SCIDs.`);
     return { eids, scids };
   }
 
@@ -332,6 +332,12 @@ export class Jobs {
     );
   }
 
+  /** Returns a status with its name, also for the ids that a contract defines. */
+  statusOf(kind: JobKind, id: number): { id: number; name: string } {
+    const named = this.#named(kind, id);
+    return named ? { id, name: PROGRESS_NAMES[named] } : statusOf(id);
+  }
+
   #setStatus(
     { kind, resource }: JobStart,
     status: number,
@@ -339,8 +345,7 @@ export class Jobs {
     outcome?: JobChange['outcome'],
   ): void {
     const at = this.#clock.now();
-    const named = this.#named(kind, status);
-    resource.status = named ? { id: status, name: PROGRESS_NAMES[named] } : statusOf(status);
+    resource.status = this.statusOf(kind, status);
     if ('updated_at' in resource) Object.assign(resource, { updated_at: formatTimestamp(at) });
     this.#effects.onChange({
       kind,

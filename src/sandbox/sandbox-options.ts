@@ -76,7 +76,8 @@ export function checkOptions(options: SandboxOptions): void {
   if (contract !== undefined) checkContract(contract);
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error(`\`seed\` must be an integer, not ${seed}.`);
   checkMode(clock);
-  if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');
+  if (start !== undefined && Number.isNaN(new Date(start).getTime()))
+    throw new Error(`\`start\` must be a valid date, not ${start}.`);
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
     throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
 }
@@ -106,7 +107,7 @@ export function checkLimits(limits: Optional<SandboxLimits>): Partial<SandboxLim
             isCount(value, longest),
             longest ? `a number of milliseconds from 0 to ${longest}` : 'a number of 0 or more',
           ];
-    if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
+    if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}, not ${JSON.stringify(value)}.`);
   }
   return Object.fromEntries(changes);
 }

@@ -257,9 +257,13 @@ export class WebhookSender {
       const aborted = new Promise<never>((_, reject) => {
         // Keep a reference to the request: `fetch` cannot abort a garbage-collected request, and its socket would keep
         // the process alive.
-        signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond in time.`)), {
-          once: true,
-        });
+        signal.addEventListener(
+          'abort',
+          () => reject(new Error(`${request.url} did not respond within ${limits.deliveryTimeout} ms.`)),
+          {
+            once: true,
+          },
+        );
       });
       const signature = createSignature(body, signingSecrets(endpoint, clock.now()), signingTime());
       const sent = signature.then((value) => {

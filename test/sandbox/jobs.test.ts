@@ -199,9 +199,7 @@ describe('jobs in the console', () => {
       const { status, body } = await api.create(api.token);
       expect([status, body.message]).toEqual([
         500,
-        expect.stringMatching(
-          /^The sandbox failed: (?:`status`|`duration` of a job|Device counts of an audience) must be/,
-        ),
+        expect.stringMatching(/^The sandbox failed: (?:`status`|`duration` of a job|`devices`) must be/),
       ]);
       expect((await api.call('GET', '/api/v2/audiences/index', { token: api.token })).body.data).toEqual([]);
       expect((await api.call('GET', '/api/v2/usage?yearmonth=2020-01', { token: api.token })).body.data).toMatchObject({

@@ -7,7 +7,7 @@ describe('options of a sandbox', () => {
     [{ seed: 0.5 }, '`seed`'],
     [{ clock: { speed: 0 } }, '`clock.speed`'],
     [{ clock: { speed: 1e7 } }, '`clock.speed`'],
-    [{ limits: { buildsPerHour: -1 } }, '`limits.buildsPerHour` must be a number of 0 or more.'],
+    [{ limits: { buildsPerHour: -1 } }, '`limits.buildsPerHour` must be a number of 0 or more, not -1.'],
     [{ start: new Date('never') }, '`start`'],
     [{ origin: 'https://api.example.com/' }, '`origin`'],
   ])('the options %j are refused', (options, message) => {

@@ -125,7 +125,7 @@ describe('the sandbox', () => {
 
   it.each<[status: number, why: string, send: (api: ReturnType<typeof startSandbox>) => Promise<unknown>]>([
     [401, 'The request has no Authorization header', ({ call }) => call('GET', '/api/v2/usage')],
-    [401, 'has been revoked', ({ call }) => call('GET', '/api/v2/usage', { token: '9|x' })],
+    [401, 'was revoked', ({ call }) => call('GET', '/api/v2/usage', { token: '9|x' })],
     [
       401,
       'The token 3 expired at 1971-01-01T00:00:00+00:00',
@@ -187,7 +187,7 @@ describe('the sandbox', () => {
     ],
     [
       401,
-      'No account has this email address',
+      'No account has the email address a@b.c',
       ({ call }) => call('POST', '/api/v2/auth/login', { body: { email: 'a@b.c', password: 'x' } }),
     ],
     [

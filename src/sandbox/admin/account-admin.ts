@@ -122,7 +122,7 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
   const companyName = typeof company === 'string' ? company : company.name;
   if (!isEmail(email)) throw new Error(`\`email\` must be an email address, not "${email}".`);
   checkPassword(password);
-  if (state.accounts.has(email)) throw new Error('An account with this email already exists.');
+  if (state.accounts.has(email)) throw new Error(`An account with the email ${email} already exists.`);
   const account: AccountRecord = {
     id: state.nextId++,
     email,

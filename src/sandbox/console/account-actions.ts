@@ -26,11 +26,7 @@ const failedOf = (service: Service, id: unknown): number =>
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
   if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.', 'events');
-  return {
-    name: optional(string, fields, 'name'),
-    url: optional(string, fields, 'url'),
-    events: events?.map(String),
-  };
+  return { name: optional(string, fields, 'name'), url: optional(string, fields, 'url'), events: events?.map(String) };
 }
 
 export const ACCOUNT_ACTIONS: readonly Action[] = [
@@ -46,12 +42,12 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   }),
   action('POST /connections/revoke', ['id'], {
     call: ({ account }, fields) => callOf(account.revokeConnection, number(fields, 'id')),
-    notice: () => 'The connection is revoked, with its tokens.',
+    notice: ({ fields }) => `OAuth connection ${Number(fields.id)} is revoked, with its tokens.`,
   }),
   action('POST /password', ['password'], {
     call: ({ account }, fields) => callOf(account.changePassword, string(fields, 'password')),
     respond: () => ({ changed: true }),
-    notice: () => 'The password is changed; all tokens, connections and sessions have ended.',
+    notice: () => 'The password is changed. The tokens, OAuth connections and login of the account have ended.',
   }),
   action('POST /webhooks', ['name', 'url', 'events'], {
     call: ({ sandbox, account }, fields) =>
@@ -68,7 +64,7 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.rotate, number(fields, 'id')),
     respond: ({ result }) => Object(result),
     notice: ({ fields, service }) =>
-      `The new secret of ${nameOf(service, fields.id)}. The previous one also signs for 24 hours.`,
+      `This is the new secret of ${nameOf(service, fields.id)}. The previous one also signs for 24 hours.`,
   }),
   ...(['pause', 'test', 'delete'] as const).map((verb) =>
     action(`POST /webhooks/${verb}`, ['id'], {

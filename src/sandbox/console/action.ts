@@ -69,13 +69,13 @@ export class NotFoundError extends Error {
 export function number(fields: JsonObject, name: string): number {
   const value = fields[name];
   if (typeof value === 'number') return value;
-  throw new FieldError(`\`${name}\` must be a number.`, name);
+  throw new FieldError(`\`${name}\` must be a number, not ${typeof value}.`, name);
 }
 
 export function string(fields: JsonObject, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
-  throw new FieldError(`\`${name}\` must be a string.`, name);
+  throw new FieldError(`\`${name}\` must be a string, not ${typeof value}.`, name);
 }
 
 export const optional = <T>(

@@ -43,7 +43,8 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   const operators = new Operators();
   const console: ConsoleContext = { service, sandbox, recorder, history, operators, addresses, send };
   const app = new Hono<Env>();
-  app.use(checkHost((status, message) => Response.json({ message }, { status })));
+  const message = 'The console accepts only localhost and IP addresses as its host name.';
+  app.use(checkHost((status) => Response.json({ message }, { status })));
   app.use(addHeaders);
   app.use(checkOrigin);
   app.use(limitBody(operators));
@@ -65,9 +66,9 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
     if (error instanceof ConnectionCut) throw error;
     return render(console, context, { title: 'The console failed', content: error.message }, 500);
   });
-  app.notFound((context) => {
-    return render(console, context, { title: 'Not found', content: 'The console has no such page.' }, 404);
-  });
+  app.notFound((context) =>
+    render(console, context, { title: 'Not found', content: `The console has no page ${context.req.path}.` }, 404),
+  );
   return app;
 }
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
-import type { AccountRecord } from '../state.ts';
-import type { DeliveryAttempt } from '../webhook-deliveries.ts';
+import type { AccountRecord, Endpoint } from '../state.ts';
+import { type DeliveryAttempt, type DeliveryTask, isDisabled } from '../webhook-deliveries.ts';
 import { badge, foreign, type Html, httpBadge } from './html.ts';
 import { ownerOf, subjectIdOf } from './objects.ts';
 import type { Lane, Mark } from './tracks.ts';
@@ -39,7 +39,7 @@ export function groupDeliveries(service: Service, account?: AccountRecord): Deli
     !account || [account, account.company].includes(ownerOf(service, event));
   const attempts = webhooks.attempts.filter(hasEnded).filter(isShown);
   const groups = Map.groupBy(attempts, ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
-  return [...groups.values()].flatMap((group) => describe(group, clock.now())).reverse();
+  return [...groups.values()].flatMap((group) => describe(group, clock.now(), webhooks.inFlight)).reverse();
 }
 
 export const keptAttempts = ({ webhooks, limits }: Service): string =>
@@ -50,22 +50,26 @@ export const keptAttempts = ({ webhooks, limits }: Service): string =>
 export const deliveryHref = ({ id, endpoint }: DeliveryAttempt['event']): string =>
   `/deliveries?event=${id}&to=${endpoint.id}#detail`;
 
-function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup[] {
+function describe(attempts: readonly EndedAttempt[], now: number, inFlight: readonly DeliveryTask[]): DeliveryGroup[] {
   const [first] = attempts;
   const latest = attempts.at(-1);
   if (!first || !latest) return [];
   const { event, delivery } = first;
   const { retryAt: next = 0 } = latest.delivery;
-  const retryAt = receives(event.endpoint) && next > now ? next : undefined;
+  const isSent = inFlight.some((one) => one.event.endpoint === event.endpoint && one.event.id === event.id);
+  const retryAt = receives(event.endpoint) && (next > now || (next > 0 && isSent)) ? next : undefined;
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
 
 export const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
   event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
 
-/** Returns whether an endpoint is active, and has not been deleted. */
-export const receives = (one: DeliveryGroup['event']['endpoint']): boolean =>
-  one.is_active && one.creator.company.endpoints.includes(one);
+/** Returns why an endpoint receives nothing: an empty string if it is active. */
+export function inactiveText(one: Endpoint): string {
+  if (!one.creator.company.endpoints.includes(one)) return 'is deleted';
+  return one.is_active ? '' : isDisabled(one) ? 'is switched off' : 'is paused';
+}
+const receives = (one: Endpoint): boolean => inactiveText(one) === '';
 
 /** Returns the names of the endpoints that a redelivery of an event reaches. */
 export function receiversOf({ webhooks }: Service, event: string): string {
@@ -90,12 +94,13 @@ export const STATES = {
 } as const;
 
 /** Returns how many attempts failed, in all series, and how the delivery ended. */
-export function deliverySummary({ attempts, state }: DeliveryGroup): string {
+export function deliverySummary({ event, attempts, state }: DeliveryGroup): string {
   const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
   if (failures === 0) return 'delivered';
   const failed = `${counted(failures, 'attempt')} failed`;
   if (state === 'waiting') return failed;
-  return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
+  const reason = state === 'stopped' ? ` because the endpoint ${inactiveText(event.endpoint) || 'was not active'}` : '';
+  return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}${reason}`;
 }
 
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {

@@ -1,5 +1,4 @@
 import type { Scheduled } from '../clock.ts';
-import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { deliveryHref } from './delivery-groups.ts';
@@ -48,7 +47,8 @@ export function describe(service: Service, task: Task): Description | undefined 
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
-  const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
+  const status = task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status;
+  const { id, name } = jobs.statusOf(job.kind, status);
   const verb = task.type === 'job-end' ? 'Ends at' : 'Reaches';
   const subject = resourceText(service, task.id) || `${job.kind} ${task.id}`;
   const description = `${verb} ${id} ${name}: ${subject}`;

@@ -13,7 +13,7 @@ export const foreign = (text: string, empty = 'no name'): Html =>
 /** Returns a time of day in UTC. If the day differs from the day of `now`, returns the date, the hour and the minute. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
-  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time, 5)}`;
+  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time, digits)}`;
 }
 
 /** Returns a time as an element whose title is the exact time. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { attributesOf, type Content, emptyState, foreign, type Html, linkButton } from './html.ts';
-import { count } from './words.ts';
+import { count, counted } from './words.ts';
 
 const PAGE_SIZE = 50;
 
@@ -128,7 +128,7 @@ const filterForm = <T>({ query, placeholder }: List<T>, things: string): Html =>
 export const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(
     `No ${things} match`,
-    `The filter hides ${total === 1 ? 'the only one' : `all ${count(total)}`}.`,
+    `The filter hides ${counted(total, 'entry', 'entries')}.`,
     linkButton(`${path}?account=`, 'Clear the filter', 'small'),
   );
 

@@ -2,7 +2,7 @@ import { callOf } from '../admin/call-source.ts';
 import type { ClockMode } from '../clock.ts';
 import { describeFault, type FaultRule } from '../faults.ts';
 import type { JsonObject } from '../http/request-body.ts';
-import { type JobKind, statusOf } from '../jobs.ts';
+import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
 import { type Action, action, FieldError, NotFoundError, number, optional, string } from './action.ts';
@@ -14,7 +14,7 @@ import { capital, counted, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
   const next = nextTask(service);
-  if (!next) throw new FieldError('Nothing is due: no job is running, and no delivery has another attempt.');
+  if (!next) throw new FieldError('Nothing is due: no job, delivery attempt, scheduled build or upload.');
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
@@ -45,7 +45,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, { mode, speed }) =>
       callOf(sandbox.setClock, (speed === undefined ? mode : { speed }) as ClockMode),
     notice({ service: { clock } }) {
-      if (clock.mode === 'manual') return 'The clock is paused: it moves only when you advance it.';
+      if (clock.mode === 'manual') return 'The clock is paused. To move it, advance it.';
       return `The clock runs ${clock.mode === 'real' ? 'in real time' : `at ${clock.mode.speed} times real time`}.`;
     },
   }),
@@ -53,9 +53,9 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     call({ sandbox }, fields, service) {
       const [kind, id, reason] = [kindOf(fields), number(fields, 'id'), optional(string, fields, 'reason')];
       if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id)) {
-        const status = findResource(service, id)?.status;
-        const ended = status ? ` It has ended as ${status.id} ${status.name}.` : '';
-        throw new NotFoundError(`No job of ${kind} ${id} is running.${ended}`);
+        const { kind: own = '', status } = findResource(service, id) ?? {};
+        const shown = status ? ` ${capital(own)} ${id} has the status ${status.id} ${status.name}.` : '';
+        throw new NotFoundError(`No job of ${kind} ${id} is running.${shown}`);
       }
       return callOf(sandbox.jobs.finish, kind, id, number(fields, 'status'), reason);
     },
@@ -72,17 +72,17 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       });
     },
     notice: ({ fields: { kind, status }, service }) =>
-      `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
+      `${endText(service, kind, status)} is queued as the outcome of a future ${String(kind)} job.`,
   }),
   action('DELETE /jobs/next', [], {
     call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
-    notice: () => 'The queued outcomes are removed, so the next jobs complete.',
+    notice: () => 'The queued outcomes are removed: `jobs.outcome` decides about the next jobs (default: 104).',
   }),
   action('POST /faults', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
-    respond: ({ fields, service: { faults } }) => ({ id: faults.active.at(-1)?.id, ...fields }),
+    respond: ({ fields, service: { faults } }) => ({ id: faults.all.at(-1)?.id, ...fields }),
     notice: ({ fields, service: { faults } }) =>
-      `Fault rule ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
+      `Fault rule ${faults.all.at(-1)?.id} was added for ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
   }),
   action('POST /faults/remove', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
@@ -95,8 +95,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /limits', undefined, {
     call: ({ sandbox }, fields, { limits }) => callOf(sandbox.setLimits, changesOf({ ...limits }, fields)),
-    notice: ({ args: [changes] }) =>
-      `${Object.keys(Object(changes)).join(', ') || 'Nothing'} changed, also for tokens that exist.`,
+    notice: ({ args: [changes] }) => `Changed limits: ${Object.keys(Object(changes)).join(', ') || 'none'}.`,
   }),
   action('POST /accounts', ['email', 'password', 'company', 'deliveryCredentials'], {
     call({ sandbox }, fields) {
@@ -119,7 +118,8 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         buildsPerHour: optional(number, fields, 'buildsPerHour'),
         buildsPerDay: optional(number, fields, 'buildsPerDay'),
       }),
-    notice: ({ fields }) => `The build budget of ${String(fields.company)} was changed.`,
+    notice: ({ fields: { company, ...budget } }) =>
+      `The build budget of ${String(company)} ${Object.keys(budget).length > 0 ? 'was changed' : 'is unchanged'}.`,
   }),
   action('POST /reset', [], {
     call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.startState),
@@ -152,7 +152,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
 ];
 
 function endText({ jobs }: Service, kind: unknown, status: unknown): string {
-  const { id, name } = statusOf(jobs.endStatus(kind as JobKind, Number(status)));
+  const { id, name } = jobs.statusOf(kind as JobKind, jobs.endStatus(kind as JobKind, Number(status)));
   return `${id} ${name}`;
 }
 

@@ -81,7 +81,7 @@ async function readFields(context: Context, { path }: Action): Promise<JsonObjec
   const body = isJson ? await readBody(context, Number.POSITIVE_INFINITY) : undefined;
   const isState = path === '/state';
   if (body && (!isState || typeof body.version === 'number')) return body;
-  if (isState) throw new FieldError('This file is not a saved state.');
+  if (isState) throw new FieldError('This file is not a saved state, which is the JSON of `sandbox.save()`.');
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 

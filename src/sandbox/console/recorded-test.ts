@@ -7,12 +7,7 @@ import { FORBIDDEN_METHODS } from './resend.ts';
 import { TestSecrets } from './test-secrets.ts';
 
 /** Options that the test repeats. The other options are part of the state, or do not affect responses. */
-const KEPT_OPTIONS = [
-  'contract',
-  'jobs',
-  'redirectHosts',
-  'signatureClock',
-] as const satisfies readonly (keyof SandboxOptions)[];
+const KEPT_OPTIONS: readonly (keyof SandboxOptions)[] = ['contract', 'jobs', 'redirectHosts', 'signatureClock'];
 
 /** Origin of the storage of a sandbox that does not listen. */
 const STORAGE = 'https://storage.sandbox.invalid';
@@ -118,7 +113,7 @@ class StepWriter {
     if (consent !== undefined) return [...lines, ...this.#at(started.time), consent];
     const call = this.#sendSource(request);
     if (call === undefined) {
-      return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
+      return [...lines, `  // Not repeated, because its complete body was not kept: ${method} ${path} (${status})\n`];
     }
     lines.push(...this.#at(started.time));
     // A step that began during the request has a number between the numbers of the start and the end of the request.

@@ -84,10 +84,7 @@ export class Recorder {
   get recording(): Recording {
     const { steps } = this.#recording;
     // Requests and calls are added when they end.
-    return {
-      ...this.#recording,
-      steps: steps.toSorted((a, b) => a.started.order - b.started.order),
-    };
+    return { ...this.#recording, steps: steps.toSorted((a, b) => a.started.order - b.started.order) };
   }
 
   /** Returns the recording up to a request. If the request is not one of the steps, returns the whole recording. */

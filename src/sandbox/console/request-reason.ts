@@ -44,7 +44,6 @@ export function reasonLine(entry: LogEntry): Content {
 export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
   const recorded: KeptRequest | undefined = console.recorder.find(entry);
-  const now = console.service.clock.now();
   const gets = clientGets(console, entry);
   if (status === 0) return withoutResponse(console, entry, gets);
   if (fault?.includes('status')) {
@@ -56,16 +55,15 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   if (isHalf(fault ?? '')) return note('bad', 'Failed: your client received half of the body.', { details: [gets] });
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [gets] });
   if (status === 429 && freeAt !== undefined) return limited(console, entry, Date.parse(freeAt), gets);
-  if (status >= 400) return refused(entry, now, html`${gets}${otherAccount(console, entry)}`);
+  if (status >= 400) return refused(console, entry, html`${gets}${otherAccount(console, entry)}`);
   return note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
 }
 
-function acceptedText({ replayed, served, status }: LogEntry, recorded: KeptRequest | undefined): string {
+function acceptedText({ replayed, status }: LogEntry, recorded: KeptRequest | undefined): string {
   if (replayed)
     return 'the service sent the stored response for this idempotency key again, and created nothing twice.';
-  if (recorded?.response === undefined) return `the service responded with ${served ?? status}.`;
-  const { message } = Object(parsed(recorded.response));
-  return typeof message === 'string' ? message : 'the service has responded.';
+  const { message } = Object(parsed(recorded?.response ?? ''));
+  return typeof message === 'string' ? message : `the service responded with ${status}.`;
 }
 
 function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content): Html {
@@ -84,22 +82,24 @@ function afterCreate(served: number | undefined, idempotencyKey: string | undefi
   if (served === undefined) return ' Nothing was created.';
   if (served >= 400) return ' The service had refused the request, and created nothing.';
   return idempotencyKey !== undefined
-    ? ' Repeat the request with the same idempotency key and body: the response contains the created resource.'
+    ? ' Within 24 hours, repeat the request with the same idempotency key and body: the response contains the created resource.'
     : ' The request had no idempotency key, so repeating the request creates another resource.';
 }
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
-function refused(entry: LogEntry, now: number, gets: Content): Html {
+function refused({ service }: ConsoleContext, entry: LogEntry, gets: Content): Html {
   const { why = '', freeAt } = entry;
+  const now = service.clock.now();
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
-  const until = isOpen
-    ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another key.`
+  const isOwner = (other: LogEntry): boolean => hasKeyOf(entry, other) && other.createdId !== undefined;
+  const first = service.state.log.findLast((other) => isOwner(other) && numberOf(other.id) < numberOf(entry.id));
+  const owner = first ? html`<a href="/requests/${first.id}">${first.id}</a>` : 'the first request';
+  const until = isOpen ? html` Until ${timeElement(freeAt, now)}, the key belongs to ${owner}: use another key.` : '';
+  const then = why.includes('has not ended')
+    ? ' When the earlier request has ended, repeat this request with the same key. If the earlier request succeeded with the same body, you receive its response.'
     : '';
-  const first = why.includes('has not ended')
-    ? ' Repeat the request with the same key and body: when the earlier request has ended, you receive its response.'
-    : '';
-  return note('warn', `Refused: ${sentence(why)}`, { details: [html`${gets}${until}${first}`] });
+  return note('warn', `Refused: ${sentence(why)}`, { details: [html`${gets}${until}${then}`] });
 }
 
 function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets: Content): Html {
@@ -107,7 +107,7 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets
   const left = end - now;
   const time = timeElement(end, now);
   const when =
-    left > 0 ? html`Available again in ${durationText(left)}, at ${time}.` : html`Available again since ${time}.`;
+    left > 0 ? html`There is room again in ${durationText(left)}, at ${time}.` : html`There was room again at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [sentence(entry.why ?? ''), gets],
@@ -123,30 +123,36 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `the ${bucket.name} bucket is full (${bucket.used} of ${bucket.limit} requests)` : why;
 }
 
-/** Returns the next request of the account with the same idempotency key. */
-const repeatOf = ({ service }: ConsoleContext, { id, account, idempotencyKey: key }: LogEntry): LogEntry | undefined =>
-  key === undefined
-    ? undefined
-    : service.state.log.find(
-        (other) => other.idempotencyKey === key && other.account === account && numberOf(other.id) > numberOf(id),
-      );
+const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
+  key !== undefined && other.idempotencyKey === key && other.account === account;
+
+/** Returns the next request of the account with the same idempotency key. Requests are numbered when they end. */
+function repeatOf({ service, recorder }: ConsoleContext, entry: LogEntry): LogEntry | undefined {
+  const order = recorder.find(entry)?.started.order ?? 0;
+  const isLater = (other: LogEntry): boolean =>
+    numberOf(other.id) > numberOf(entry.id) && (recorder.find(other)?.started.order ?? order) >= order;
+  return service.state.log.find((other) => hasKeyOf(entry, other) && isLater(other));
+}
 
 /** Returns the error of the attempt, and a link to the next request with the same key or else what the client does. */
 function clientGets(console: ConsoleContext, entry: LogEntry): Content {
-  const { status, why = '', fault = '' } = entry;
-  const isLost = outcomeOf(entry) === 'failed';
-  const outcome = isCreate(entry) ? html` with <code>outcome: '${isLost ? 'unknown' : 'refused'}'</code>` : '';
+  const { status, why = '', fault = '', path } = entry;
+  if (path === '/oauth/authorize') return ''; // a browser has sent it
+  const isUnknown = outcomeOf(entry) === 'failed' || status === 408 || why.includes('has not ended');
+  const outcome = isCreate(entry) ? html` with <code>outcome: '${isUnknown ? 'unknown' : 'refused'}'</code>` : '';
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
-  const error = status === 429 && why.includes('builds') ? 'BuildBudgetError' : byStatus;
-  const gets = isHalf(fault) ? 'an error' : html`a <code>${error}</code>`;
+  const ofApi = status === 429 && why.includes('builds') ? 'BuildBudgetError' : byStatus;
+  const error = path.startsWith('/oauth/') && status > 0 ? 'OAuthError' : ofApi;
+  const gets = isHalf(fault) ? 'an error' : html`${/^[AO]/.test(error) ? 'an' : 'a'} <code>${error}</code>`;
   const again = repeatOf(console, entry);
   if (again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
-    return html`This attempt failed with ${gets}. The client sent the request again with the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
+    return html`This attempt failed with ${gets}. A later request has the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
   }
-  const waits = status === 429 ? 'waits for Retry-After and sends the request again, or ' : '';
-  const retries = isLost ? 'sends the request again if that is safe, or ' : waits;
-  return html`Your client ${retries}throws ${gets}${outcome}.`;
+  const waits = status === 429 ? 'waits and sends the request again, or ' : '';
+  const renews =
+    status === 401 && !path.includes('auth') ? 'sends the request again if it can get a new token, or ' : waits;
+  return html`Your client ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
 }
 
 /** Returns a sentence if the requested resource belongs to another account. */

@@ -28,7 +28,7 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
   if (unsearched === 0) return '';
-  return `The bodies of ${counted(unsearched, 'request')} are not kept: the search finds them only by path, status, key, name, created id and reason.`;
+  return `The bodies of ${counted(unsearched, 'request')} are not kept: the search finds these requests only by other values, such as path, status and reason.`;
 }
 
 /** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */

@@ -10,7 +10,7 @@ export interface SentRequest {
 const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
 export const BODY_NOT_KEPT =
-  'The request cannot be sent again: its body was a file or too long, so the sandbox did not keep it';
+  'The request cannot be sent again: its body was a file or longer than 1 MiB, so the sandbox did not keep it';
 
 /** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
@@ -25,11 +25,11 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   const find = (wanted: string) => state.log.find((entry) => entry.id === wanted);
   const entry = find(id);
   const recorded = entry && console.recorder.find(entry);
-  if (!recorded) throw new NotFoundError(`The details of the request ${id} are not kept.`);
+  if (!recorded) throw new NotFoundError(`The request ${id} does not exist, or its details are not kept.`);
   const { url, body, address } = recorded;
   const { method } = entry;
   if (!isComplete(recorded)) throw new FieldError(`${BODY_NOT_KEPT}.`);
-  if (FORBIDDEN_METHODS.includes(method)) throw new FieldError(`${method} cannot be sent from here.`);
+  if (FORBIDDEN_METHODS.includes(method)) throw new FieldError(`The console cannot send ${method} requests.`);
   const headers = new Headers(recorded.headers.filter(([name]) => !OF_CONNECTION.test(name)));
   headers.set('x-forwarded-for', address);
   if (withNewKey) headers.set('idempotency-key', crypto.randomUUID());

@@ -96,7 +96,7 @@ export function windowTrack(label: string, window: SlidingWindow, now: number): 
   const y = (number: number): string => Math.max(0, 100 * (1 - number / Math.max(1, limit))).toFixed(1);
   const filled = `M0 100${times.map((time, index) => `H${x(time)}V${y(index + 1)}`).join('')}H500`;
   const emptied = times.map((time, index) => `H${x(time + interval)}V${y(used - index - 1)}`).join('');
-  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>From ${length} before now to ${length} after it. The line at the top is the limit, ${count(limit)}.</title>
+  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>The chart shows ${length} before and after now. The line at the top is the limit, ${count(limit)}.</title>
 <line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
 }
 

@@ -96,7 +96,7 @@ function tokenProblem({ state, clock }: Service, context: Context<Env>): string 
   const value = bearerValue(context);
   if (value === undefined) return 'The Authorization header must be a bearer token';
   const token = state.tokens.get(value);
-  if (!token) return 'The token was never issued by this sandbox, or has been revoked';
+  if (!token) return 'The sandbox does not know the token: it is from elsewhere, was revoked, or has expired';
   if (token.expiresAt <= clock.now()) return `The token ${token.id} expired at ${formatExpiry(token.expiresAt)}`;
   return `The token ${token.id} has the scope mcp, which is valid only on the MCP endpoint`;
 }

@@ -182,7 +182,7 @@ export const checkHost =
     if (isAccepted) return next();
     return format(
       421,
-      `The sandbox is not known as "${hostname}". To use that host name, pass it to \`listen\` as \`name\`.`,
+      `The sandbox is not known as "${hostname}". To use that host name, pass it as \`name\` to \`listen\`, or as --name to the command.`,
     );
   };
 

@@ -28,8 +28,8 @@ const MAX_JSON_BYTES = 8 * 2 ** 20;
 export class JsonSizeError extends Error {
   override readonly name = 'JsonSizeError';
 
-  constructor(max: number) {
-    super(`A JSON body must have at most ${max} bytes.`);
+  constructor(max: number, length: number) {
+    super(`A JSON body must have at most ${max} bytes, not ${length}.`);
   }
 }
 
@@ -53,7 +53,7 @@ export async function readBody(context: Context, max = MAX_JSON_BYTES): Promise<
   const bytes = await readBytes(context);
   if (/^multipart\/form-data\s*;/i.test(type)) return readMultipart(bytes, type);
   if (!/^application\/json\s*(?:;|$)/i.test(type)) return undefined;
-  if (bytes.length > max) throw new JsonSizeError(max);
+  if (bytes.length > max) throw new JsonSizeError(max, bytes.length);
   const value = parseJson(bytes);
   return isObject(value) ? value : undefined;
 }

@@ -103,8 +103,8 @@ function createSubRequest(
   const { method, path } = operations[name];
   const { idempotency_key: key, ...args } = input;
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
-  if (!params.every((param) => isScalar(input[param]) && /^[\w-]+$/.test(String(input[param]))))
-    return failure(404, 'Not found.');
+  const wrong = params.find((param) => !isScalar(input[param]) || !/^[\w-]+$/.test(String(input[param])));
+  if (wrong !== undefined) return failure(404, `Not found: the argument ${wrong} is missing or invalid.`);
   const target = path.replace(/\{(\w+)\}/g, (_, param: string) => String(input[param]));
   const fields = Object.entries(args).filter(([field]) => !params.includes(field));
   const url = new URL(target, base);

@@ -22,12 +22,16 @@ const CODE_CHALLENGE = /^[\w-]{43}$/;
 /** Reads an authorization request. Throws if its client or redirect URI is invalid. */
 export function readAuthorization({ state }: Service, url: string): AuthorizationRequest {
   const { origin, searchParams: query } = new URL(url);
-  const client = state.oauthClients.get(query.get('client_id') ?? '');
-  if (!client) throw new OAuthRequestError('invalid_client', 'The client is not registered.');
+  const id = query.get('client_id') ?? '';
+  const client = state.oauthClients.get(id);
+  if (!client) throw new OAuthRequestError('invalid_client', `No client is registered with the client_id "${id}".`);
   const redirectUri =
     query.get('redirect_uri') ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   if (redirectUri === undefined || !client.redirectUris.some((registered) => isSameRedirect(registered, redirectUri)))
-    throw new OAuthRequestError('invalid_request', 'The redirect URI is not registered for the client.');
+    throw new OAuthRequestError(
+      'invalid_request',
+      `The redirect_uri "${redirectUri ?? ''}" is not registered for the client ${id}.`,
+    );
   return { client, redirectUri, query, issuer: origin };
 }
 
@@ -54,7 +58,7 @@ export function checkAuthorization({ query, issuer }: AuthorizationRequest): voi
     );
   const resource = query.get('resource');
   if (resource !== null && resource !== issuer && !resource.startsWith(`${issuer}/`))
-    throw new OAuthRequestError('invalid_target', 'The resource is not this service.');
+    throw new OAuthRequestError('invalid_target', `The resource ${resource} does not belong to this service.`);
 }
 
 /** Returns the redirect URI with the parameters of the response. */

@@ -36,7 +36,9 @@ function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string
   if (url.username !== '' || url.password !== '') return 'must not contain userinfo';
   if (isLoopback(url)) return /^https?:$/.test(url.protocol) ? undefined : 'must be http or https';
   if (url.protocol !== 'https:') return 'must be https';
-  return approvedHosts.includes(url.hostname) ? undefined : 'is not on an approved host';
+  return approvedHosts.includes(url.hostname)
+    ? undefined
+    : `is not on an approved host: add ${url.hostname} to the sandbox's \`redirectHosts\``;
 }
 
 /** Returns a field of the client metadata that must be an array (RFC 7591), or `fallback` if it is missing. */
@@ -71,11 +73,11 @@ export function registerClient({ state, random, clock, redirectHosts }: Service,
   check(typeof client_name === 'string', 'The client_name must be a string.');
   check(
     grant_types.every((type) => typeof type === 'string' && GRANT_TYPES.includes(type)),
-    `The grant_types must be ${GRANT_TYPES.join(' and ')}.`,
+    `Each of the grant_types must be ${GRANT_TYPES.join(' or ')}.`,
   );
   check(
     response_types.every((type) => type === 'code'),
-    'The response_types must be code.',
+    'Each of the response_types must be code.',
   );
   check(
     typeof method === 'string' && CLIENT_AUTHENTICATION.includes(method),

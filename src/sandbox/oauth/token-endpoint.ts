@@ -46,7 +46,7 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   const challenge = await codeChallenge(form.get('code_verifier') ?? '');
   const code = state.authorizationCodes.get(form.get('code') ?? '');
   if (code?.client !== client || code.expiresAt <= clock.now())
-    throw new OAuthRequestError('invalid_grant', 'The code is unknown or has expired.');
+    throw new OAuthRequestError('invalid_grant', 'The code was not issued to this client, or has expired.');
   if (code.used) {
     // A code that is used twice may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
     for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
@@ -75,7 +75,10 @@ async function codeChallenge(verifier: string): Promise<string> {
 function refresh(service: Service, client: OAuthClient, refreshToken: string): Grant {
   const grant = findGrant(service, refreshToken);
   if (grant?.client !== client)
-    throw new OAuthRequestError('invalid_grant', 'The refresh token was replaced or revoked, or has expired.');
+    throw new OAuthRequestError(
+      'invalid_grant',
+      'The refresh token was not issued to this client, was replaced or revoked, or has expired.',
+    );
   revokeGrant(service, grant);
   return issueGrant(service, client, grant.account, grant.id);
 }

@@ -8,8 +8,8 @@ import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
-import { creatorOf, findById, readName, readProject } from './body-fields.ts';
-import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
+import { creatorOf, findById, incompleteText, missingText, readName, readProject } from './body-fields.ts';
+import { eligibilityOf, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS, minDevicesOf } from './eligibility.ts';
 import { DATASTREAMS } from './reference-data.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
@@ -17,16 +17,13 @@ import type { Draft, ResourceType } from './resource-routes.ts';
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
 
 /** Returns why an audience cannot be activated (specification, "Rules known for creates", rules 2 and 4). */
-function audienceError(
-  { jobs, clock }: Service,
-  audience: Audience | undefined,
-  identifier: unknown,
-): string | undefined {
-  if (!audience) return 'The selected audience id is invalid.';
+function audienceError({ jobs, clock }: Service, audience: Audience, identifier: unknown): string | undefined {
   const now = clock.now();
-  if (!jobs.isCompleted('audience', audience.status.id)) return 'The audience is not completed.';
-  if (!hasEnoughDevices(audience)) return 'The audience has too few unique devices.';
-  if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
+  if (!jobs.isCompleted('audience', audience.status.id)) return incompleteText('audience', audience);
+  const [count, min] = [audience.results_count, minDevicesOf(audience)];
+  if (count < min) return `The audience has ${count} unique devices, and needs at least ${min}.`;
+  const { allowed, reasons } = eligibilityOf(audience, now);
+  if (!allowed) return `The audience is not eligible for activation: ${reasons.map(({ code }) => code).join(', ')}.`;
   const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
   return isKeyed && isExpired(audience, now)
     ? `The audience has expired: ${identifier} cannot be delivered.`
@@ -45,7 +42,7 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
     errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
   const streams = readDatastreams(body, errors);
   const audience = findById(account.audiences, body.audience_id);
-  const problem = audienceError(service, audience, identifier);
+  const problem = audience ? audienceError(service, audience, identifier) : missingText('audience', body.audience_id);
   if (problem) errors.audience_id = [problem];
   if (!account.deliveryCredentials && (body.credentials ?? '') === '') {
     errors.credentials = ['No credentials are available: supply them or store them on the connection.'];

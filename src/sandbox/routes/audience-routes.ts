@@ -11,7 +11,16 @@ import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import { checkFilters, creatorOf, findById, readDatasets, readName, readProject } from './body-fields.ts';
+import {
+  checkFilters,
+  creatorOf,
+  findById,
+  incompleteText,
+  missingText,
+  readDatasets,
+  readName,
+  readProject,
+} from './body-fields.ts';
 import { eligibilityOf } from './eligibility.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
@@ -100,8 +109,8 @@ function readCohort(
 ): Cohort | undefined {
   if (cohort_id === undefined || cohort_id === null) return undefined;
   const cohort = findById(account.cohorts, cohort_id);
-  if (!cohort) errors.cohort_id = ['The selected cohort id is invalid.'];
-  else if (!jobs.isCompleted('cohort', cohort.status.id)) errors.cohort_id = ['The cohort is not completed.'];
+  if (!cohort) errors.cohort_id = [missingText('cohort', cohort_id)];
+  else if (!jobs.isCompleted('cohort', cohort.status.id)) errors.cohort_id = [incompleteText('cohort', cohort)];
   return cohort;
 }
 
@@ -114,10 +123,11 @@ function draftLookalike(service: Service, body: JsonObject, account: AccountReco
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
   const seed = findById(account.audiences, body.source_audience_id);
-  if (!seed || !service.jobs.isCompleted('audience', seed.status.id))
-    errors.source_audience_id = ['The seed must be a completed audience.'];
+  if (!seed) errors.source_audience_id = [missingText('audience', body.source_audience_id)];
+  else if (!service.jobs.isCompleted('audience', seed.status.id))
+    errors.source_audience_id = [incompleteText('seed', seed)];
   else if (seed.results_count < MIN_SEED_DEVICES)
-    errors.source_audience_id = [`The seed must have at least ${MIN_SEED_DEVICES} devices.`];
+    errors.source_audience_id = [`The seed must have at least ${MIN_SEED_DEVICES} devices, not ${seed.results_count}.`];
   const size = isObject(body.config) ? body.config.target_size : undefined;
   const { min, max } = TARGET_SIZE;
   if (typeof size !== 'number' || !Number.isInteger(size) || size < min || size > max) {

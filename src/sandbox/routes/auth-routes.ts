@@ -23,7 +23,7 @@ const withAccount =
     const account = service.state.accounts.get(email);
     // Assumed: the response to wrong credentials is not specified.
     if (!account || account.password !== password) {
-      const why = account ? `The password of ${email} is wrong` : 'No account has this email address';
+      const why = account ? `The password of ${email} is wrong` : `No account has the email address ${email}`;
       return refuse(context, why, failure(401, 'These credentials do not match our records.'));
     }
     context.set('account', account);
@@ -47,8 +47,8 @@ function tokenRoutes(
   [createName, revokeName]: readonly [OperationName, OperationName],
 ): void {
   const name = kind.toUpperCase();
-  const max = service.limits.activeTokens;
   const create = withAccount(service, (account) => {
+    const max = service.limits.activeTokens;
     if (listTokens(service, account, kind).length >= max) {
       const message = `The limit of ${max} active ${name} tokens is reached. Revoke existing tokens via ${service.operations[revokeName].path}.`;
       return invalid({ token: [message] }, message);

@@ -25,6 +25,14 @@ export const creatorOf = ({ email }: AccountRecord): { readonly name: string; re
   email,
 });
 
+/** Returns the message for an id that is missing, or that no resource of the account has. */
+export const missingText = (label: string, id: unknown): string =>
+  id === undefined ? `The ${label} id is required.` : `The account has no ${label} ${JSON.stringify(id)}.`;
+
+/** Returns the message for a resource whose job has not completed. */
+export const incompleteText = (label: string, { status }: { readonly status: { id: number; name: string } }): string =>
+  `The ${label} must be completed, but its status is ${status.id} ${status.name}.`;
+
 /** Reads an optional string. Adds an error for any other value. */
 export function readName(body: JsonObject, field: string, fallback: string, errors: FieldErrors): string {
   const value = body[field] ?? fallback;
@@ -41,7 +49,7 @@ export function readProject(
 ): JsonObject | null {
   if (project_id === undefined || project_id === null) return null;
   const project = findById(account.projects, project_id);
-  if (!project) errors.project_id = ['The selected project id is invalid.'];
+  if (!project) errors.project_id = [missingText('project', project_id)];
   return project ?? null;
 }
 
@@ -75,7 +83,9 @@ export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: 
   const earliest = new Date(now - LOOKBACK_DAYS * DAY).toISOString().slice(0, 10);
   for (const [index, entry] of datasets.entries()) {
     if (entry?.analysis_type !== 'WebDomain' || entry.start_date >= earliest) continue;
-    errors[`dataset.${index}.start_date`] = [`The start date must be within the last ${LOOKBACK_DAYS} days.`];
+    errors[`dataset.${index}.start_date`] = [
+      `The start date must be within the last ${LOOKBACK_DAYS} days: ${earliest} or later.`,
+    ];
   }
   return datasets.filter((entry) => entry !== undefined);
 }
@@ -93,7 +103,11 @@ export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void
   for (const [table, values] of Object.entries(filters)) {
     const rows = findTable(table);
     const exists = (value: unknown): boolean => rows?.some(({ id, name }) => id === value || name === value) ?? false;
-    const all = Array.isArray(values) ? values : [values];
-    if (!all.every(exists)) errors[`filters.${table}`] = ['The selected filter value is invalid.'];
+    const missing = (Array.isArray(values) ? values : [values]).filter((value) => !exists(value));
+    if (!rows) errors[`filters.${table}`] = [`The reference table ${table} does not exist.`];
+    else if (missing.length > 0)
+      errors[`filters.${table}`] = [
+        `The table ${table} does not contain the filter values ${JSON.stringify(missing)}.`,
+      ];
   }
 }

@@ -6,7 +6,7 @@ import { statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
-import { findById, readName, readProject } from './body-fields.ts';
+import { findById, incompleteText, missingText, readName, readProject } from './body-fields.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
 function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
@@ -44,9 +44,9 @@ function readSource(
 ) {
   if (id === undefined || id === null) return undefined;
   const audience = findById(account.audiences, id);
-  if (!audience) errors.source_audience_id = ['The selected source audience id is invalid.'];
+  if (!audience) errors.source_audience_id = [missingText('audience', id)];
   else if (!jobs.isCompleted('audience', audience.status.id))
-    errors.source_audience_id = ['The source audience is not completed.'];
+    errors.source_audience_id = [incompleteText('source audience', audience)];
   return audience;
 }
 

@@ -27,14 +27,13 @@ export function eligibilityOf(audience: Audience, now: number): Eligibility {
   const isCovered = !metrics.is_affinity || metrics.unique_eids > 2 * (metrics.unique_scids ?? 0);
   const blocked = { code: 'audience_expired', blocks_identifiers: [...KEYED_IDENTIFIERS] };
   return {
-    allowed: isCovered && hasEnoughDevices(audience),
+    allowed: isCovered && audience.results_count >= minDevicesOf(audience),
     reasons: isCovered ? [] : [{ code: 'affinity_device_coverage' }],
     notices: isExpired(audience, now) ? [blocked] : [],
     metrics,
   };
 }
 
-/** Returns whether an audience has enough devices to be activated: 500, for lookalikes 1,000. */
-export function hasEnoughDevices({ results_count, is_lookalike }: Audience): boolean {
-  return results_count >= (is_lookalike ? MIN_DEVICES_TO_ACTIVATE_LOOKALIKE : MIN_DEVICES_TO_ACTIVATE);
-}
+/** Returns the minimum number of devices of an audience to activate: 500, for lookalikes 1,000. */
+export const minDevicesOf = ({ is_lookalike }: Audience): number =>
+  is_lookalike ? MIN_DEVICES_TO_ACTIVATE_LOOKALIKE : MIN_DEVICES_TO_ACTIVATE;

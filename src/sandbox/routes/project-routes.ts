@@ -5,7 +5,7 @@ import type { FieldErrors } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { HOUR, MAX_DURATION_MS } from '../service-limits.ts';
 import type { AccountRecord, BuildDefinition, Mutable } from '../state.ts';
-import { findById, readName } from './body-fields.ts';
+import { findById, missingText, readName } from './body-fields.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
 const DEFAULT_INTERVAL_HOURS = 24;
@@ -58,7 +58,7 @@ function readSource(body: JsonObject, account: AccountRecord, errors: FieldError
   if (field === undefined || kind === undefined) return undefined;
   const source = findById<{ readonly id: number }>(account[kind], body[field]);
   const definition = source && account.definitions.get(source.id);
-  if (!definition) errors[field] = [`The selected ${field.replace('_', ' ')} is invalid.`];
+  if (!definition) errors[field] = [missingText(field.replace('_id', ''), body[field])];
   return definition;
 }
 

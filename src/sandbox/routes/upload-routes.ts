@@ -15,8 +15,8 @@ const POI_SUBMISSIONS = '/api/v2/poi_submissions/create';
 function sizeErrors(size: unknown, max: number): FieldErrors | undefined {
   if (size === undefined) return undefined;
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 0)
-    return { size: ['The size must be a number of bytes.'] };
-  return size > max ? { size: [`The size must not be greater than ${max} bytes.`] } : undefined;
+    return { size: ['The size must be a whole number of bytes, 0 or more.'] };
+  return size > max ? { size: [`The size must not be greater than ${max} bytes, but is ${size}.`] } : undefined;
 }
 
 /** Adds the routes that reserve uploads and submit points of interest. */

@@ -56,7 +56,7 @@ const measure = async (request: Request): Promise<FileStats> =>
 
 function sizeProblem({ kind, size }: UploadSlot, length: number): string | undefined {
   if (length > (MAX_UPLOAD_BYTES[kind] ?? 0)) return 'Your proposed upload exceeds the maximum allowed size.';
-  return size === undefined || size === length ? undefined : `The slot was reserved for ${size} bytes.`;
+  return size === undefined || size === length ? undefined : `The slot was reserved for ${size} bytes, not ${length}.`;
 }
 
 function sendResult({ req }: Context<Env>, { state }: Service): Response {

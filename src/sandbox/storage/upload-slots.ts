@@ -51,8 +51,9 @@ export function readFile(
 ): UsableFile | undefined {
   const { upload_reference, file } = body;
   if (file !== undefined && upload_reference === undefined) {
+    const max = MAX_UPLOAD_BYTES[kind] ?? 0;
     if (!(file instanceof FilePart)) errors.file = ['The file field must contain a file.'];
-    else if (file.stats.size > (MAX_UPLOAD_BYTES[kind] ?? 0)) errors.file = ['The file is too large.'];
+    else if (file.stats.size > max) errors.file = [`The file must have at most ${max} bytes, not ${file.stats.size}.`];
     else return { ...file.stats, claim() {} };
     return undefined;
   }
@@ -70,7 +71,7 @@ function findClaimable(
   kind: string,
 ): UploadSlot | string {
   const slot = typeof reference === 'string' ? state.uploads.get(reference) : undefined;
-  if (slot?.accountId !== account.id) return 'The selected upload reference is invalid.';
+  if (slot?.accountId !== account.id) return `The account has no upload ${JSON.stringify(reference) ?? 'reference'}.`;
   if (slot.kind !== kind) return `The upload was reserved for ${slot.kind}, not for ${kind}.`;
   if (slot.claimed) return 'The upload has already been claimed.';
   if (slot.expiresAt <= clock.now())

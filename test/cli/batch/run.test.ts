@@ -305,7 +305,7 @@ describe('aud run', () => {
     await writeFile(file, '{"key":"poison","name":"P","project_id":99}');
     await runRows(['--report', csv]);
     expect(await readFile(csv, 'utf8')).toMatch(
-      /\npoison,refused,,,validation-failed,,audiences\.create failed: 422 .* project_id: The selected project id is invalid\. Request id: \S+\n$/,
+      /\npoison,refused,,,validation-failed,,audiences\.create failed: 422 .* project_id: The account has no project \d+\. Request id: \S+\n$/,
     );
     await writeFile(file, '{"key":"north","name":"N"}');
     await runRows(['--activate', '{}', '--report', json]);

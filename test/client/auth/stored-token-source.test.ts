@@ -32,10 +32,7 @@ describe('a token in a store', () => {
 
   it.each([
     ['load', 'so the client issues a new token and keeps it in memory only: disk full'],
-    [
-      'save',
-      'Each start of the program issues another token, and an account can have only ten such tokens: disk full',
-    ],
+    ['save', 'Each start of the program issues another token, and an account can have only ten such tokens: disk full'],
   ])('survives a store whose `%s` fails, with a warning', async (method, message) => {
     const { connect, sandbox } = await startBench();
     const warn = vi.fn();

@@ -263,7 +263,7 @@ describe('an action by its endpoint', () => {
     const text = await page('/deliveries');
     expect(text).toContain('Switched off');
     const opened = await page(`/deliveries?event=${eventId}&to=${id}`);
-    expect(opened).toContain('is not active: a redelivery does not reach it.');
+    expect(opened).toContain('is switched off: a redelivery does not reach it.');
     expect(opened).toMatch(/<button aria-label="Resume Down">Resume<.*<button class="" disabled>Redeliver</s);
     const { data } = await act('POST /api/webhooks/resume', { id });
     expect(data).toMatchObject({

@@ -197,7 +197,9 @@ describe('the pages', () => {
       /Loyal(?:(?!<\/li>).)*<ul><li>(?:(?!<\/li>).)*Buyers(?:(?!<\/li>).)*<ul><li>.*Push/s,
     );
     expect(await linksOf(other)).toEqual([]);
-    expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once it is completed.');
+    expect(textOf(await page(`/resources/${activation}`))).toContain(
+      'can be downloaded once the activation is completed.',
+    );
 
     await sandbox.advance(600_000);
     const text = await page(`/resources/${activation}`);
@@ -337,6 +339,10 @@ describe('the pages', () => {
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
     expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Failed 1.*not retried/s);
+    const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+    expect(textOf(await page(`/deliveries?event=${eventId}&to=${id}`))).toContain(
+      '1 attempt failed, not retried because the endpoint is paused.',
+    );
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
@@ -434,7 +440,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
     const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
     expect(text).toContain(
-      'Refused: the build budget is used up (1 of 1 builds an hour, 1 of 300 a day). Available again in 1 h, at 01:00:00.',
+      'Refused: the build budget is used up (1 of 1 builds an hour, 1 of 300 a day). There is room again in 1 h, at 01:00:00.',
     );
     expect(text).toContain('Advance the clock by 1 h');
     expect(text).toContain('BuildBudgetError');
@@ -562,7 +568,7 @@ describe('the pages', () => {
     for (let count = 0; count < 20; count++)
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
-    expect(await page(`/requests/${first}`)).toContain('Its details are not kept');
+    expect(await page(`/requests/${first}`)).toContain('The details of this request are not kept');
     // What it is found by stays: its key, its name and what it has created; a search says what it could not look into.
     const { id } = (await (await api('GET', '/api/v2/projects/index')).json()).data.at(-1);
     for (const query of ['key:the-first', 'the-name', `${id}`, `id:${id}`]) {
@@ -595,7 +601,7 @@ describe('the pages', () => {
     expect(await idsOf(`id:${seed}`)).toEqual([activation?.id, 'req_3']);
     expect(textOf(await page('/requests?q=spring'))).toContain('The bodies of 4 requests are not kept');
     expect(textOf(await page('/requests'))).toMatch(/“Other”: .*created Spring/s);
-    expect(await page('/requests/req_1')).toContain('Its details are not kept');
+    expect(await page('/requests/req_1')).toContain('The details of this request are not kept');
   });
 
   it('bodies of reads are dropped before the details of any write', async () => {
@@ -604,7 +610,7 @@ describe('the pages', () => {
     for (let count = 0; count < 5; count++) await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     for (let count = 0; count < 3; count++) await api('GET', '/api/v2/projects/index');
     expect(await page('/requests/req_1')).toContain('id="curl"');
-    expect(textOf(await page('/requests/req_7'))).toContain('No body, or one that is not kept.');
+    expect(textOf(await page('/requests/req_7'))).toContain('There is no body, or it is not kept.');
     expect(await page('/requests?q=kept')).toContain('href="/requests/req_1"');
   });
 
@@ -731,7 +737,7 @@ describe('the pages', () => {
       expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
     expect(await rows('/requests?from=req_52')).toBe(50);
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
-    expect(textOf(await page('/requests/req_1003'))).toContain('The console has no such page.');
+    expect(textOf(await page('/requests/req_1003'))).toContain('The console has no page /requests/req_1003.');
   });
 
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
@@ -740,7 +746,7 @@ describe('the pages', () => {
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toMatch(
-      /, the last 19 events gave up: the service switches it off after 20/,
+      /, the last 19 events could not be delivered \(the service switches the endpoint off after 20\)/,
     );
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
@@ -757,7 +763,7 @@ describe('the pages', () => {
     expect(data.notice).toBe('The webhook endpoint ab was created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    expect(await page('/deliveries')).toContain('data-confirm="Delete ab? Cancels');
+    expect(await page('/deliveries')).toContain('data-confirm="Delete ab? This cancels');
     const id = await createAudience('a\u202Eb');
     for (const path of [`/resources/${id}`, '/requests/req_1'])
       expect((await page(path)).match(/<pre[^>]*>.*?<\/pre>/gs)?.join('')).toMatch(/^[^\u202E]*a\\u202eb[^\u202E]*$/);
@@ -959,6 +965,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/session')).toContain('Full: restart it to record more');
+    expect(await page('/session')).toContain('Full: restart the recording');
   });
 });

@@ -9,12 +9,12 @@ describe('the page of a request', () => {
     [
       'cut',
       { cut: 'after' },
-      'This attempt failed with a ConnectionError. The client sent the request again with the same key: req_2, status 200.',
+      'This attempt failed with a ConnectionError. A later request has the same key: req_2, status 200.',
     ],
     [
       '5xx',
       { status: 503 },
-      'This attempt failed with a ServerError. The client sent the request again with the same key: req_2, status 200.',
+      'This attempt failed with a ServerError. A later request has the same key: req_2, status 200.',
     ],
   ] as const)(
     'leads from a lost response (%s) to the retry, and the retry to what was created',
@@ -39,6 +39,51 @@ describe('the page of a request', () => {
       expect(textOf(await page('/faults'))).toContain('No faults');
     },
   );
+
+  it('a 409 leads to the request that owns the key, or says that it may still be in flight', async () => {
+    const { api, page, sandbox } = await startConsole();
+    const create = (name: string) => api('POST', '/api/v2/projects/create', { name }, { 'idempotency-key': 'k' });
+    const remove = sandbox.faults.add({ inFlight: 60_000, times: 1 });
+    const first = create('One');
+    expect((await create('One')).status).toBe(409);
+    const inFlight = textOf(await page('/requests/req_1'));
+    expect(inFlight).toContain("throws a ConflictError with outcome: 'unknown'.");
+    expect(inFlight).toContain('When the earlier request has ended, repeat this request with the same key.');
+    remove();
+    await first;
+    // The earlier request ended later, but it is not a repetition.
+    expect(textOf(await page('/requests/req_1'))).not.toContain('A later request');
+    await create('Other');
+    const refused = await page('/requests/req_3');
+    expect(textOf(refused)).toMatch(/Until 2 Jan, 00:00:00, the key belongs to req_2: use another key\./);
+    expect(refused).toContain('href="/requests/req_2"');
+  });
+
+  it('names the error of the client: after a 401, 408 or OAuth error, too', async () => {
+    const { api, page, sandbox } = await startConsole();
+    await api('GET', '/api/v2/usage', undefined, { authorization: 'Bearer x' });
+    await api('POST', '/api/v2/auth/login', { email: 'no@example.com', password: 'x' });
+    await api('POST', '/oauth/token', {});
+    sandbox.faults.add({ status: 408, times: 1 });
+    await api('POST', '/api/v2/projects/create', {});
+    for (const [id, text] of [
+      ['req_1', 'sends the request again if it can get a new token, or throws an AuthenticationError.'],
+      ['req_2', 'Your client throws an AuthenticationError.'],
+      ['req_3', 'Your client throws an OAuthError.'],
+      ['req_4', "sends the request again if that is safe, or throws an ApiError with outcome: 'unknown'."],
+    ])
+      expect(textOf(await page(`/requests/${id}`))).toContain(text);
+  });
+
+  it('says that a body was cut, and shows sizes in bytes', async () => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ cut: 'body', times: 1 });
+    await api('GET', '/api/v2/usage').catch(() => {});
+    expect(textOf(await page('/requests/req_1'))).toContain('The response was cut in the middle of its body.');
+    const response = await api('POST', '/api/v2/projects/create', { name: 'äöü' });
+    const length = (await response.arrayBuffer()).byteLength;
+    expect(textOf(await page('/requests/req_2'))).toContain(`Body, ${length} bytes`);
+  });
 
   it('says that a resource belongs to another account', async () => {
     const { account, api, page, createAudience, sandbox } = await startConsole();
@@ -80,13 +125,43 @@ describe('the page of a request', () => {
   });
 });
 
+describe('the page of a resource', () => {
+  it('says that the client throws an error only if the job has not completed', async () => {
+    const { createAudience, page, sandbox } = await startConsole();
+    for (const [status, text] of [
+      [104, 'The API does not show this reason.'],
+      [107, 'A client that waits for the job throws a JobNeedsInfoError.'],
+      [422, 'A client that waits for the job throws a JobFailedError.'],
+    ] as const) {
+      const id = await createAudience();
+      sandbox.jobs.finish('audience', id, status, 'Why');
+      const shown = textOf(await page(`/resources/${id}`));
+      expect(shown).toContain(text);
+      expect(shown.includes('A client that waits')).toBe(status !== 104);
+    }
+  });
+
+  it('counts a poll without a response as no success, and repeats no name', async () => {
+    const { api, createAudience, page, sandbox } = await startConsole();
+    const id = await createAudience('');
+    await api('GET', `/api/v2/audiences/${id}`);
+    sandbox.faults.add({ cut: 'before', times: 1 });
+    await api('GET', `/api/v2/audiences/${id}`).catch(() => {});
+    expect(textOf(await page(`/resources/${id}`))).toContain('1 successful poll');
+    for (const path of ['/resources', '/jobs', '/requests', `/resources/${id}`])
+      expect(textOf(await page(path))).not.toMatch(new RegExp(`audience ${id}\\s+audience ${id}`));
+    await api('POST', '/api/v2/estimates/create', {});
+    expect(textOf(await page('/resources?kind=estimates'))).not.toContain('0 devices');
+  });
+});
+
 describe('an action', () => {
   it('names only the limits that it changes', async () => {
     const { act, sandbox } = await startConsole();
     const minute = (limit: number) => ({ limit, interval: 60_000 });
     const { data } = await act('POST /api/limits', { read: minute(5), write: minute(30), mcp: minute(120) });
     expect(data).toMatchObject({
-      notice: 'read changed, also for tokens that exist.',
+      notice: 'Changed limits: read.',
       typescript: 'sandbox.setLimits({ read: { limit: 5, interval: 60000 } });',
     });
     await sandbox.advance(0);
@@ -106,12 +181,12 @@ describe('an action', () => {
     const id = await createAudience();
     await sandbox.advance(3_600_000);
     expect((await act('POST /api/jobs/finish', { kind: 'audience', id, status: 104 })).data.message).toBe(
-      `No job of audience ${id} is running. It has ended as 104 Completed.`,
+      `No job of audience ${id} is running. Audience ${id} has the status 104 Completed.`,
     );
     const headers = { 'content-type': 'application/json' };
     for (const body of ['name,id', '{"version":"1.0.0"}']) {
       const loaded = await request('/api/state', { method: 'POST', headers, body });
-      expect((await loaded.json()).message).toBe('This file is not a saved state.');
+      expect((await loaded.json()).message).toContain('This file is not a saved state, ');
     }
   });
 });

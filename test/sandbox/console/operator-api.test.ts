@@ -39,7 +39,7 @@ describe('the endpoints of the console', () => {
   });
 
   it.each([
-    ['POST', '/api/clock/advance', { ms: '5' }, '`ms` must be a number.'],
+    ['POST', '/api/clock/advance', { ms: '5' }, '`ms` must be a number, not string.'],
     ['POST', '/api/clock/advance', { ms: -5 }, '`ms` of `advance` must be a number of milliseconds of 0 or more'],
     ['POST', '/api/clock/advance', [], 'The body must be a JSON object'],
     ['POST', '/api/jobs/finish', { kind: 'audience', id: 9, status: 104 }, 'No job of audience 9 is running.'],

@@ -394,7 +394,7 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: 'Rate limited…' }).click();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Add the fault' }).click();
-    await page.getByText('applies to audiences.create').waitFor();
+    await page.getByText('was added for audiences.create').waitFor();
     expect(await violations(page)).toEqual([]);
     await open('/accounts');
     await page.getByRole('button', { name: 'Issue a token…' }).first().click();
@@ -556,7 +556,7 @@ describe('the console in Chromium', () => {
     const dialog = page.locator('dialog[open]');
     const cut = await dialog.evaluate((element) => element.scrollWidth - element.clientWidth);
     const [delay, inFlight] = await Promise.all(
-      [/^Delay/, /^Hold creates/].map((label) => dialog.getByLabel(label).boundingBox()),
+      [/^Delay/, /^Hold create requests/].map((label) => dialog.getByLabel(label).boundingBox()),
     );
     expect(cut).toBe(0);
     expect((delay?.x ?? 0) + (delay?.width ?? 999)).toBeLessThanOrEqual(inFlight?.x ?? 0);

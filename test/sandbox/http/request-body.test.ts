@@ -64,7 +64,9 @@ describe('a multipart body', () => {
       return errors;
     };
     expect(errorsAt(50 * 2 ** 20)).toEqual({});
-    expect(errorsAt(50 * 2 ** 20 + 1)).toEqual({ file: ['The file is too large.'] });
+    expect(errorsAt(50 * 2 ** 20 + 1)).toEqual({
+      file: ['The file must have at most 52428800 bytes, not 52428801.'],
+    });
   });
 
   it('multipart bodies under an idempotency key are compared byte by byte', async () => {

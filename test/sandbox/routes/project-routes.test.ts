@@ -65,8 +65,8 @@ describe('a schedule', () => {
   });
 
   it.each([
-    [{ cohort_id: 99 }, { cohort_id: ['The selected cohort id is invalid.'] }],
-    [{ audience_id: 99 }, { audience_id: ['The selected audience id is invalid.'] }],
+    [{ cohort_id: 99 }, { cohort_id: ['The account has no cohort 99.'] }],
+    [{ audience_id: 99 }, { audience_id: ['The account has no audience 99.'] }],
     [{ interval_hours: 1e300 }, { interval_hours: [expect.stringContaining('from 0.1 to 878400')] }],
     [{ audience_id: 99, cohort_id: 98 }, { cohort_id: ['A schedule builds only one resource.'] }],
   ])('a schedule of %j is refused', async (body, errors) => {

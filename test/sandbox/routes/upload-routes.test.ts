@@ -106,7 +106,9 @@ describe('a claim', () => {
     expect((await claim()).body.errors.upload_reference[0]).toContain('No file');
     await put('a\n');
     const other = sandbox.accounts.create({ email: 'b@example.com', password: 'x' }).token('api');
-    expect((await claim('/api/v2/cohorts/create', other)).body.errors.upload_reference[0]).toContain('invalid');
+    expect((await claim('/api/v2/cohorts/create', other)).body.errors.upload_reference[0]).toContain(
+      'The account has no upload',
+    );
     expect((await claim('/api/v2/poi_submissions/create')).body.errors.upload_reference[0]).toContain(
       'not for poi_submission',
     );
@@ -120,7 +122,7 @@ describe('a claim', () => {
     await sandbox.advance(15 * MINUTE);
     expect((await claim()).body.errors.upload_reference[0]).toContain('expired');
     await sandbox.advance(24 * HOUR);
-    expect((await claim()).body.errors.upload_reference[0]).toContain('invalid');
+    expect((await claim()).body.errors.upload_reference[0]).toContain('The account has no upload');
   });
 
   it('a longer `claimWindow` also applies after a day', async () => {

@@ -30,7 +30,7 @@ function addCopy(): void {
     );
     const label = find('[data-label]', pressed) ?? pressed;
     label.dataset.before ??= label.textContent ?? '';
-    label.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+    label.textContent = isCopied ? 'Copied' : 'Not copied';
     said.textContent = isCopied ? 'Copied.' : 'The browser did not allow the page to copy.';
     setTimeout(() => {
       label.textContent = label.dataset.before ?? '';

@@ -18,14 +18,14 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   const issue = accounts.length > 0 ? opener('issue', 'Issue a token…', { style: 'primary' }) : '';
   const tokens = accounts.flatMap(({ email }) => credentialsOf(sandbox.accounts.get(email)));
   const none = emptyState('No accounts', 'The API responds with 401 until an account has a token.');
-  const list = table('Accounts, the newest first', accounts, none, [
+  const list = table('Accounts, newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
     ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>id ${id}</small>`],
     ['Resources', 'w3', (account) => count(resourceCount(account))],
     ['Actions', 'w2', accountActions, 'right'],
   ]);
   tokens.sort((a, b) => b.id - a.id);
-  const tokenTable = table('Live tokens and OAuth connections, the newest first', tokens, NO_TOKENS, [
+  const tokenTable = table('Live tokens and OAuth connections, newest first', tokens, NO_TOKENS, [
     ['Token', '', (one) => html`<b>${foreign(one.name)}</b> <small>${foreign(one.email)}</small>`, 'main'],
     ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
     ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
@@ -38,7 +38,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       live('accounts', list),
       html`<h2>Tokens and OAuth connections</h2>`,
       live('tokens', tokenTable),
-      live('forms', dialogs(accountField(accounts))),
+      live('forms', dialogs(accountField(accounts), service.limits.activeTokens)),
     ],
   };
 }
@@ -87,7 +87,7 @@ const KINDS = [
 
 const JOINS = 'Empty: the account joins Example Company. A new name creates an organization.';
 
-const dialogs = (account: Html | ''): readonly Html[] => [
+const dialogs = (account: Html | '', max: number): readonly Html[] => [
   formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [
       input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
@@ -96,7 +96,7 @@ const dialogs = (account: Html | ''): readonly Html[] => [
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {
-    lead: 'The token is shown once. An account can have ten live tokens of each kind.',
+    lead: `The token is shown once. An account can have ${count(max)} live tokens of each kind.`,
     fields: [account, select('Kind', 'kind', KINDS)],
   }),
   formDialog('password', html`The password of <bdi data-name>an account</bdi>`, 'POST /api/password', 'Change it', {

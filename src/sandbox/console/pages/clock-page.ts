@@ -27,7 +27,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
 <div data-then="${past}"><div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
-<div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
+<div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, schedules, tokens, limits, idempotency keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('chart', timeChart(events))}${live('kept', hint(keptText('events', history.all.length, history.total)))}
 ${eventList(events)}</div>`,
   };
@@ -95,9 +95,9 @@ function eventList({ due, happened, total, now, query }: Events): readonly Html[
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
     total,
     keyOf: ({ time, order }) => `${time}_${order}`,
-    caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
+    caption: isPast ? 'Past events, newest first' : 'Due events, soonest first',
     columns: [
-      ['At', 'w3', ({ time }) => timeElement(time, now)],
+      ['At', 'w4', ({ time }) => timeElement(time, now)],
       ['From now', 'w4', ({ time }) => relativeText(time - now), 'soft'],
       ['Event', '', eventCell, 'main full'],
       [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), isPast ? 'state' : 'right'],
@@ -105,8 +105,8 @@ function eventList({ due, happened, total, now, query }: Events): readonly Html[
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
       isPast
-        ? 'Jobs, attempts to deliver events, and what else was due appear here.'
-        : 'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
+        ? 'Jobs, delivery attempts and other events since the console was opened appear here.'
+        : 'No job, delivery attempt, scheduled build or upload is due. An advance still ages tokens, rate buckets and idempotency keys.',
     ),
   });
   return [html`<div class="head"><h2>Events</h2>${live('events', choices)}</div>`, ...list];

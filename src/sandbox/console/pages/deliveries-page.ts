@@ -14,7 +14,7 @@ import {
   STATES,
 } from '../delivery-groups.ts';
 import { advanceBy, opener } from '../forms.ts';
-import { codeBlock, prettyJson } from '../highlight.ts';
+import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
 import { badge, emptyState, foreign, type Html, head, hint, linkButton, live, timeElement, timeline } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
@@ -70,7 +70,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
     matching: hits.filter(isListed),
     total: groupDeliveries(service).length,
     keyOf: ({ event }) => event.order,
-    caption: 'Deliveries, by their first attempt, the latest first',
+    caption: 'Deliveries by their first attempt, newest first',
     columns: [
       ['First at', 'w4', ({ at }) => timeElement(at, now)],
       ['Event', '', eventCell, 'main'],
@@ -81,7 +81,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
     more: (group) => (isOpen(group) ? detail(service, group) : undefined),
     empty: emptyState(
       'No deliveries yet',
-      'When the job of an audience, an activation or a cohort ends, its event is delivered to each endpoint that subscribes to it.',
+      'When the job of an audience, an activation or a cohort ends, its event is delivered to each active endpoint that subscribes to it.',
       service.jobs.saved.running.size === 0 ? '' : linkButton('/jobs', 'End a job'),
     ),
   });
@@ -107,7 +107,7 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
   const left = html`${relativeText((retryAt ?? now) - now)}; ${MAX_ATTEMPTS - latest.delivery.attempt} are left`;
   const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
-  const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to it');
+  const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to the attempt');
   const happenings = attempts.map((attempt, index) => {
     const { at, manual } = attempt.delivery;
     const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;
@@ -119,5 +119,5 @@ function detail(service: Service, group: DeliveryGroup): Html {
 <p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(event)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
-${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
+${codeBlock('delivery-body', `Body, ${count(bytesIn(body))} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }

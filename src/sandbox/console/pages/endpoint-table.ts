@@ -4,7 +4,7 @@ import type { Service } from '../../service.ts';
 import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, receiversOf, receives } from '../delivery-groups.ts';
+import { type DeliveryGroup, inactiveText, receiversOf } from '../delivery-groups.ts';
 import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
 import { addressOf, noMatch, table } from '../lists.ts';
@@ -44,11 +44,11 @@ const eventsText = (events: readonly string[]): Content =>
 
 function detailsOf(endpoint: Endpoint, now: number): Content {
   const { id, creator, previous, consecutiveFailures } = endpoint;
-  const signatures =
-    previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
+  const until = previous && previous.until > now ? timeElement(previous.until, now) : '';
+  const signatures = until && html`, deliveries signed with both secrets until ${until}`;
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
   const failures = isFailing
-    ? `, the last ${counted(consecutiveFailures, 'event')} gave up: the service switches it off after 20`
+    ? `, the last ${counted(consecutiveFailures, 'event')} could not be delivered (the service switches the endpoint off after 20)`
     : '';
   return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
@@ -61,7 +61,7 @@ function stateBadge(endpoint: Endpoint): Html {
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
-    details: ['20 deliveries in a row failed all six attempts. It receives no events until you resume it.'],
+    details: ['20 deliveries in a row failed all six attempts. The endpoint receives no events until you resume it.'],
     actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show what failed</a>`],
   });
 }
@@ -83,13 +83,13 @@ export function redeliver(service: Service, { id, endpoint }: Event, style = '')
   ];
 }
 
-export const offText = ({ endpoint }: Event): Html | '' =>
-  receives(endpoint) ? '' : html` ${foreign(endpoint.name)} is not active: a redelivery does not reach it.`;
+export const offText = ({ endpoint }: Event): Content =>
+  inactiveText(endpoint) && html` ${foreign(endpoint.name)} ${inactiveText(endpoint)}: a redelivery does not reach it.`;
 
 type Event = DeliveryGroup['event'];
 
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
-const DELETE = 'Cancels the pending attempts. The list still shows the attempts so far.';
+const DELETE = 'This cancels the pending attempts. The list still shows the attempts so far.';
 
 function actionsOf({ id, name, is_active, events }: Endpoint): Html {
   const action = (verb: string, submit: string, style = '', consequence = ''): Html => {
@@ -120,7 +120,7 @@ export const editDialog = (): Html =>
 
 export const createDialog = (account: Html | ''): Html =>
   formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
-    lead: 'It receives the events of all accounts of its organization. Its secret is shown once.',
+    lead: 'The endpoint receives the events of all accounts of its organization. Its secret is shown once.',
     fields: [
       account,
       input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),

@@ -14,7 +14,9 @@ export function faultsPage({ service }: ConsoleContext): Page {
         linkButton('/requests?status=faults', 'Requests with faults'),
         opener('add', 'Add a fault…', { style: 'primary' }),
       ]),
-      hint('A fault rule fails or delays requests. The first rule that matches a request applies to it.'),
+      hint(
+        'A fault rule fails or delays requests. The first rule that matches a request applies, unless it is used up or its rate skips the request.',
+      ),
       live('faults', faultTable(service.faults.all)),
       presets(),
       addDialog(Object.keys(service.operations)),
@@ -26,11 +28,11 @@ const NO_FAULTS = emptyState('No faults', 'No request fails on purpose.');
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [
-    ['Rule', 'w1', ({ id }) => `rule ${id}`],
+    ['Rule', 'w1', ({ id }) => id],
     ['Requests', '', requestsOf, 'main'],
     ['Fault', 'w5', faultOf, 'full'],
     ['Rate', 'w1', ({ rule: { rate = 1 } }) => `${rate * 100} %`],
-    ['Used', 'w3', usedText, 'soft'],
+    ['Times', 'w3', usedText],
     ['Actions', 'w2', ({ id }) => remove(id), 'right'],
   ]);
 
@@ -61,25 +63,22 @@ const PRESETS: readonly (readonly [text: string, rule: Readonly<Record<string, s
 const presets = (): Html =>
   html`<p class="acts">Often wanted: ${PRESETS.map(([text, values]) => opener('add', `${text}…`, { style: 'small', values }))}</p>`;
 
+const ON = 'An operation, a path (* matches anything), or METHOD /path. Empty: all requests';
+
 const addDialog = (names: readonly string[]): Html =>
   formDialog('add', 'Add a fault', 'POST /api/faults', 'Add the fault', {
     fields: [
-      input(
-        'Requests',
-        'on',
-        { list: 'operations' },
-        'An operation, a path with *, or METHOD /path. Empty: all requests',
-      ),
+      input('Requests', 'on', { list: 'operations' }, ON),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
       html`<div class="pairs">${ruleFields()}</div>
-<small>Cut after it acts: the service has created the resource, and its response is lost. Hold creates: meanwhile, their key gets 409. Times: empty for no limit.</small>`,
+<small>Cut after the action: the service creates the resource, but its response is lost. Hold create requests: during this time, other requests with the same idempotency key get 409.</small>`,
     ],
   });
 
 const CUTS = [
   ['', 'no'],
-  ['before', 'before it acts'],
-  ['after', 'after it acts'],
+  ['before', 'before the action'],
+  ['after', 'after the action'],
   ['body', 'within the body'],
 ] as const;
 
@@ -89,7 +88,7 @@ const ruleFields = (): readonly Html[] => [
   select('Cut the connection', 'cut', CUTS),
   checkbox('Half a response', 'malformed', 'true'),
   numberInput('Delay, ms', 'delay'),
-  numberInput('Hold creates, ms', 'inFlight'),
+  numberInput('Hold create requests, ms', 'inFlight'),
   numberInput('Probability, 0 to 1', 'rate', { max: 1, step: 'any', placeholder: '1' }),
   numberInput('Times', 'times', { min: 1, placeholder: 'no limit' }),
 ];

@@ -27,16 +27,16 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
     matching,
     total: all.length,
     keyOf: ({ id }) => id,
-    caption: 'Running jobs, the newest first',
+    caption: 'Running jobs, newest first',
     columns: [
-      ['Name', '', (job) => html`${resourceLink(job)} <small>${job.kind} ${job.id}</small>`, 'main'],
+      ['Name', '', (job) => html`${resourceLink(job)} <small>${job.name && `${job.kind} ${job.id}`}</small>`, 'main'],
       ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
       ['Ends', 'w5', (job) => endText(job, service.clock.now())],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
       'No job is running',
-      'Creating an audience, lookalike, estimate, activation or cohort starts one.',
+      'Creating an audience, lookalike, estimate, activation or cohort starts a job.',
       html`<p class="acts">${SEND} ${linkButton('/resources', 'Show the resources')}</p>`,
     ),
   });

@@ -26,8 +26,8 @@ export function timeChart(story: Story, children: readonly ShownResource[]): Htm
   const all = ['', 'All', rangeOf(lanes, now)] as const;
   const build = ['build', 'Build', { ...rangeOf([own], from), now }] as const;
   const hidden = later.length - MAX_LANES;
-  const more = hidden > 0 ? html`<p class="soft">The chart omits ${counted(hidden, 'older job')} below it.</p>` : '';
-  return html`${chartCard('Its story, to scale', lanes, [all, build], `/resources/${resource.id}`, query)}${more}`;
+  const more = hidden > 0 ? html`<p class="soft">The chart omits ${counted(hidden, 'older job')}.</p>` : '';
+  return html`${chartCard('Timeline', lanes, [all, build], `/resources/${resource.id}`, query)}${more}`;
 }
 
 function jobLane({ service, history }: ConsoleContext, resource: ShownResource, name: Lane['name']): Lane {

@@ -47,7 +47,7 @@ function summaryOf(service: Service, resource: ShownResource): readonly (Html | 
   return [
     head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
       running ? endButton(resource) : '',
-      linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
+      linkButton(`/requests?q=id:${id}&repeats=all`, 'Requests'),
     ]),
     html`<p class="hint acts"><span>${kind} <code>${id}</code> ${copy}</span>
 <span>of <a href="/accounts?account=${encodeURIComponent(account.email)}"><bdi>${account.email}</bdi></a></span><span>${details}</span></p>`,
@@ -58,10 +58,13 @@ function summaryOf(service: Service, resource: ShownResource): readonly (Html | 
 function reasonNote(service: Service, resource: ShownResource): Html | '' {
   const reason = reasonText(service, resource);
   if (reason === '' || !resource.status) return '';
-  const needsInfo = resource.status.id === 107;
-  const gets = html`Your client throws a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
-  return note(needsInfo ? 'warn' : 'bad', html`${needsInfo ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
-    details: [html`Only the console shows this reason; the API does not. ${gets}`],
+  const { id } = resource.status;
+  const failed = resource.kind === 'lookalike' && id === 400 ? 'JobCancelledError' : 'JobFailedError';
+  const error = id === 104 || id === 4 ? '' : id === 107 ? 'JobNeedsInfoError' : failed;
+  const gets = error && html` A client that waits for the job throws a <code>${error}</code>.`;
+  const tone = id === 107 ? 'warn' : error ? 'bad' : 'good';
+  return note(tone, html`${id === 107 ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
+    details: [html`The API does not show this reason.${gets}`],
   });
 }
 
@@ -91,7 +94,7 @@ function tree(service: Service, current: ShownResource, groups: readonly Deliver
 
 function objectLine({ id, kind, name, status }: ShownResource, isCurrent: boolean): Html {
   const title = isCurrent ? html`<b><bdi>${name || `${kind} ${id}`}</bdi></b>` : resourceLink({ id, kind, name });
-  return html`<div${attributesOf({ 'aria-current': isCurrent && 'page' })}>${title} <span class="soft">${kind} ${id}</span>
+  return html`<div${attributesOf({ 'aria-current': isCurrent && 'page' })}>${title} <span class="soft">${name && `${kind} ${id}`}</span>
 ${status ? jobBadge(status) : ''}</div>`;
 }
 
@@ -105,7 +108,7 @@ ${responseBadge(latest)}</div></li>`;
 function resultLines({ state, jobs }: Service, id: number): Content {
   const file = state.results.get(id);
   if (!file && jobs.saved.running.has(id))
-    return html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`;
+    return html`<li><div class="soft">The results can be downloaded once the activation is completed.</div></li>`;
   if (!file) return '';
   const size = `${count(resultLength(file))} bytes`;
   return file.streams.map(

@@ -9,7 +9,7 @@ import { numberOf } from '../lists.ts';
 import { reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, statusBadge } from '../request-reason.ts';
 import { keptRequests } from '../request-search.ts';
-import { count } from '../words.ts';
+import { counted } from '../words.ts';
 import { redeliver } from './endpoint-table.ts';
 import { createdText } from './requests-page.ts';
 
@@ -21,7 +21,7 @@ interface Chapter extends Happening {
 }
 
 export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
-  method === 'GET' && status < 400 && path.endsWith(`/${id}`);
+  method === 'GET' && status >= 200 && status < 400 && path.endsWith(`/${id}`);
 
 const MAX_CHAPTERS = 60;
 
@@ -41,7 +41,7 @@ export function storySection(story: Story): Html {
   const chapters = chaptersOf(story);
   const shown = query.has('all') ? chapters : chapters.slice(-MAX_CHAPTERS);
   const earlier = chapters.length - shown.length;
-  const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
+  const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${counted(earlier, 'earlier event')}</a></p>` : '';
   const kept = [
     keptRequests(console.service.state),
     keptAttempts(console.service),

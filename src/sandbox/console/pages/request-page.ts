@@ -3,7 +3,7 @@ import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
-import { codeBlock, prettyJson } from '../highlight.ts';
+import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
 import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
@@ -52,7 +52,7 @@ ${recorded ? await details(recorded) : NOT_KEPT}`,
 }
 
 const NOT_KEPT = emptyState(
-  'Its details are not kept',
+  'The details of this request are not kept',
   'Headers and bodies are kept for the newest requests, up to 16 MiB, since the console was first opened or a state was loaded.',
 );
 
@@ -81,7 +81,7 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
   if (resources.length === 0) return '';
   return resources.map(({ id, kind, name }, index) => [
     index > 0 ? ', ' : '',
-    html`${resourceLink({ id, kind, name })} <span class="soft">${kind} ${id}</span>`,
+    html`${resourceLink({ id, kind, name })} <span class="soft">${name && `${kind} ${id}`}</span>`,
   ]);
 };
 
@@ -105,13 +105,13 @@ async function details(recorded: KeptRequest): Promise<Html> {
 ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === undefined ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
-<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. Upload the file again.</p>`}`;
+<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. ${recorded.file ? 'Upload the file again.' : 'Send it from your program.'}</p>`}`;
 }
 
 async function curlBlock(recorded: KeptRequest): Promise<Html> {
   const command = await curlOf(recorded);
   const files = / -F '|--data-binary/.test(command)
-    ? ' Save uploaded files under their names, and a binary body as body, in the current folder.'
+    ? ' Save uploaded files under their names, and a binary body under the name body, in the current folder.'
     : '';
   return html`${codeBlock('curl', 'Shell', command)}
 <p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>.${files}</p>`;
@@ -129,17 +129,18 @@ const headerList = (headers: KeptRequest['headers']): Html =>
 
 function responseOf({ entry, response, responseHeaders }: KeptRequest): Html {
   if (!responseHeaders) {
-    const why = entry.served === undefined ? 'There was none.' : 'It was cut in the middle of its body.';
+    const why = entry.status === 0 ? 'There was no response.' : 'The response was cut in the middle of its body.';
     return html`<p class="soft">${why}</p>`;
   }
-  const lost = entry.status === 0 ? html`<p class="bad">The client has not received it.</p>` : '';
+  const lost = entry.status === 0 ? html`<p class="bad">The client did not receive this response.</p>` : '';
   const body = response === undefined ? undefined : redactBody(response);
-  return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', body, response?.length ?? 0)}`;
+  return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', body, bytesIn(response ?? ''))}`;
 }
 
 function bodyBlock(id: string, text: string | undefined, size: number, file?: KeptRequest['file']): Html {
   if (text) return codeBlock(id, `Body, ${count(size)} bytes`, prettyJson(text));
   if (file) return html`<p class="soft">A file of ${count(file.size)} bytes, which is not kept.</p>`;
-  const what = size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'No body, or one that is not kept.';
+  const what =
+    size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'There is no body, or it is not kept.';
   return html`<p class="soft">${what}</p>`;
 }

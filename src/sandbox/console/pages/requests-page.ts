@@ -89,7 +89,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     total: state.log.length,
     keyOf: ({ entry }) => entry.id,
-    caption: 'Requests, the latest first',
+    caption: 'Requests, newest first',
     columns: columnsOf(console, query),
     empty: emptyState('No requests', 'A request that you send appears here, with the reason if it is refused.', SEND),
   });
@@ -98,7 +98,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
 function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Column<RequestGroup>[] {
   const { clock, state } = console.service;
   return [
-    ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
+    ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', statusCell, 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['Result or reason', '', (group) => explainGroup(console, group, query), 'wrap full'],
@@ -142,5 +142,5 @@ export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const resource = findResource(console.service, id);
   const verb = replayed ? 'returned' : 'created';
   if (!resource) return `${verb} ${id}, which has been deleted`;
-  return html`${verb} ${resourceLink(resource)} <small>${resource.kind} ${id}</small>`;
+  return html`${verb} ${resourceLink(resource)} <small>${resource.name && `${resource.kind} ${id}`}</small>`;
 }

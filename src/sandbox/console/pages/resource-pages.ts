@@ -38,9 +38,9 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     matching: matching.toSorted((a, b) => b.id - a.id),
     total: all.length,
     keyOf: ({ id }) => id,
-    caption: `${text}, the newest first`,
+    caption: `${text}, newest first`,
     columns: columnsOf(service, accounts.length > 1),
-    empty: emptyState(`No ${things}`, 'A create request to the API adds one.', SEND),
+    empty: emptyState(`No ${things}`, 'What your program creates appears here.', SEND),
   });
   const choices = live('kinds', kinds.length > 0 ? segments('Kind', PATH, view, 'kind', kinds) : '');
   return { title: 'Resources', content: [head('Resources', choices), list] };
@@ -56,20 +56,20 @@ function columnsOf(service: Service, hasAccount: boolean): readonly Column<Shown
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
     ...accountColumn<ShownResource>(hasAccount, ({ account }) => account.email),
-    ['Created', 'w3', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
+    ['Created', 'w4', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
   ];
 }
 
 function nameCell(service: Service, resource: ShownResource): Html {
   const reason = reasonText(service, resource);
-  return html`${resourceLink(resource)} <small>${resource.kind} ${resource.id}</small>
+  return html`${resourceLink(resource)} <small>${resource.name && `${resource.kind} ${resource.id}`}</small>
 ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {
   const { total_eids, unique_eids, interval_hours, replays, rows } = fields;
   if (namespace === 'cohorts') return `${count(Number(total_eids))} EIDs`;
-  if (namespace === 'estimates') return unique_eids === undefined ? '' : `${count(Number(unique_eids))} devices`;
+  if (namespace === 'estimates') return typeof unique_eids !== 'number' ? '' : `${count(unique_eids)} devices`;
   if (namespace === 'schedules') return `every ${String(interval_hours ?? 24)} h, ${String(replays ?? 0)} builds`;
   if (namespace === 'poiSubmissions') return `${count(Number(rows))} rows`;
   const audience = account.audiences.get(id);

@@ -8,7 +8,7 @@ import { counted } from '../words.ts';
 export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
-  const state = isFull ? badge('warn', 'Full: restart it to record more') : badge('busy', 'Recording');
+  const state = isFull ? badge('warn', 'Full: restart the recording') : badge('busy', 'Recording');
   const since = html`<span class="soft">since ${began}: ${counted(recorder.stepCount, 'request or call', 'requests and calls')}</span>`;
   return {
     title: 'Session',
@@ -23,16 +23,14 @@ const card = (id: string, title: string, text: Content, actions: Html): Html =>
   html`<section class="card" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
 <p class="hint" id="${id}" data-live>${text}</p><p class="acts">${actions}</p></section>`;
 
-const testText = (
-  began: Html,
-): Html => html`The test starts from the state of ${began}, repeats every request and call at its time,
-and expects the same HTTP statuses. Run it with <code>npx vitest run recording.test.ts</code>. It contains tokens, passwords and secrets of the sandbox.`;
+const testText = (began: Html): Html => html`The test starts from the state of ${began},
+repeats the requests and calls since then at their times, and expects the same HTTP statuses. Run it with <code>npx vitest run recording.test.ts</code>. It contains tokens, passwords and secrets of the sandbox.`;
 
 const STATE =
-  'The file contains accounts, tokens, build budgets, resources, jobs, deliveries, the list of requests and the time.';
+  'The file contains accounts with their passwords, tokens, webhook secrets, build budgets, resources, jobs, deliveries, the list of requests and the time.';
 
 const resetText = (began: Html): Html =>
-  html`A reset restores the state of ${began}. The time, the rates, and the fault rules that can still apply stay as they are.`;
+  html`A reset restores the state of ${began}. The time, the rate limits and the fault rules stay as they are.`;
 
 const dialogs = (steps: number, began: Html): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
@@ -40,13 +38,13 @@ const dialogs = (steps: number, began: Html): readonly Html[] => [
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
-    lead: 'The file replaces all that a state contains. All logins end, and the recording restarts. The clock moves forward to the time of the state, never back. Rates, and fault rules that can still apply, stay as they are. What happened before is then shown only in Requests and Deliveries.',
+    lead: 'The file replaces all that a state contains. All logins end, and the recording restarts. The clock moves forward to the time of the state, never back. Rate limits, and fault rules that can still apply, stay as they are. The console forgets the earlier events of Clock, status changes of jobs, and headers and bodies of requests.',
     fields: html`<label>File <input type="file" accept=".json,application/json" required>
-<small>Written by Save the state, by --state, or by sandbox.save()</small></label>`,
+<small>A file that Save the state or --state has written, or the JSON of sandbox.save()</small></label>`,
     style: 'danger primary',
   }),
   formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {
-    lead: `This discards ${counted(steps, 'step')}. The next test starts from the current state.`,
+    lead: `This discards ${counted(steps, 'request or call', 'requests and calls')}. The next test starts from the current state.`,
     style: 'danger primary',
   }),
 ];

@@ -42,10 +42,10 @@ ${codeBlock('first-curl', 'Or with curl', FIRST_CURL)}
 ${codeBlock('first-command', 'Or with the command', 'npx aud audiences create --name Visitors --wait')}
 <p class="hint">The request appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
-const THEN = html`<ul class="rows"><li><b>End its job.</b> A job takes ten minutes of the sandbox's clock. Advance the <a href="/clock">clock</a>.
-Or choose End… under <a href="/jobs">Jobs</a>: with the status 107, your program gets an error.</li>
-<li><b>Receive a webhook.</b> <a href="/deliveries#create">Create a webhook endpoint</a>. When the next job ends, the sandbox sends it a signed event.</li>
-<li><b>Lose a response.</b> Choose Response lost under <a href="/faults">Faults</a>, and run the program again. The service creates the audience, but
+const THEN = html`<ul class="rows"><li><b>End the job.</b> By default, a job takes ten minutes of the sandbox's clock. Advance the <a href="/clock">clock</a>.
+Or choose End… under <a href="/jobs">Jobs</a>: with the status 107, a program that waits for the job gets an error.</li>
+<li><b>Receive a webhook.</b> <a href="/deliveries#create">Create a webhook endpoint</a>. When an audience's job ends, the sandbox sends the endpoint a signed event.</li>
+<li><b>Lose a response.</b> Add the fault Response lost under <a href="/faults">Faults</a>, and run the program again. The service creates the audience, but
 the client gets no response. The client repeats the request with the same key, and gets the stored response.</li>
-<li><b>Reach a rate limit.</b> Choose Rate limited under <a href="/faults">Faults</a>, and run the program again. The client waits for as long as
+<li><b>Reach a rate limit.</b> Add the fault Rate limited under <a href="/faults">Faults</a>, and run the program again. The client waits for as long as
 <code>Retry-After</code> says, and repeats the request.</li></ul>`;
