@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 70, firstLoad: 70, everything: 70, ownCode: 55 },
+  client: { oneFile: 70, firstLoad: 70, everything: 70, ownCode: 55.5 },
   webhooks: { oneFile: 3.2, firstLoad: 3.2, everything: 3.2, ownCode: 3.2 },
 } as const;
 

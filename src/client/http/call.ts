@@ -7,13 +7,13 @@ import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import { CallbackError } from '../../util/callbacks.ts';
 import {
+  checkNumbers,
   checkOptionNames,
   InvalidInputError,
   isUsableToken,
   refuseOddQuery,
   refusePromises,
 } from '../../util/input-checks.ts';
-import { choice, nonNegative } from '../../util/options.ts';
 import { withRetries } from '../../util/retry.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
@@ -32,8 +32,6 @@ import { AttemptFailure, localValidationError } from './response-errors.ts';
 import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
 import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
-
-const checkOnConflict = choice('wait', 'throw');
 
 /** Options that must be numbers. If they were `NaN`, for example, the client would retry a call indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
@@ -128,8 +126,10 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
     ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
     ...(isFree ? FREE_OPTIONS : []),
   ]);
-  for (const option of NUMBER_OPTIONS) nonNegative(options[option], option, name);
-  checkOnConflict(options.onConflict, 'onConflict', name);
+  checkNumbers(options, NUMBER_OPTIONS);
+  const { onConflict = 'wait' } = options;
+  if (onConflict !== 'wait' && onConflict !== 'throw')
+    throw new ConfigurationError(`\`onConflict\` of ${name} must be 'wait' or 'throw'.`);
   const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
   if (unused === undefined) return;
   throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);

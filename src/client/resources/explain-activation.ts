@@ -77,13 +77,12 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
 function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): ActivationRemark | undefined {
   const minimum = is_lookalike ? LOOKALIKE_ACTIVATION_MINIMUM : ACTIVATION_MINIMUM;
   // Assumed: `metrics.unique_eids` or, if it is missing, `results_count` is the number of unique devices.
-  const eids = eligibility?.metrics?.unique_eids;
-  const devices = eids ?? results_count;
+  const devices = eligibility?.metrics?.unique_eids ?? results_count;
   if (!(devices < minimum)) return undefined;
   const kind = is_lookalike ? 'a lookalike' : 'an audience';
   return {
     code: 'too_few_devices',
-    message: `The audience has ${devices} unique devices (assumed: its ${eids === undefined ? '`results_count`' : 'unique EIDs'}). To activate ${kind}, the service requires at least ${minimum} devices.`,
+    message: `The audience has ${devices} unique devices (assumed: its unique EIDs or \`results_count\`). To activate ${kind}, the service requires at least ${minimum} devices.`,
   };
 }
 

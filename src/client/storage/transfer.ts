@@ -1,6 +1,5 @@
 import { AbortScope, startTimer } from '../../util/abort.ts';
-import { checkOptionNames } from '../../util/input-checks.ts';
-import { nonNegative } from '../../util/options.ts';
+import { checkNumbers, checkOptionNames } from '../../util/input-checks.ts';
 import type { Redactor } from '../../util/redact.ts';
 import { withRetries } from '../../util/retry.ts';
 import { CallObserver, logRetry } from '../http/call-observer.ts';
@@ -58,7 +57,7 @@ export type TransferMethod = keyof typeof OPTION_NAMES;
 /** Refuses unknown options of a transfer, and invalid numbers. */
 export function checkTransferOptions(method: TransferMethod, options: TransferOptions): void {
   checkOptionNames(options, method, OPTION_NAMES[method]);
-  for (const name of ['idleTimeout', 'maxRetries', 'maxRetryWait'] as const) nonNegative(options[name], name, method);
+  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
 }
 
 const IDLE_TIMEOUT_MS = 30_000;
