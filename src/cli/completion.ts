@@ -49,7 +49,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Returns the paths in the folder of a word. Paths of folders end with "/". */
+/** Returns the paths in the folder of a partly typed path. Paths of folders end with "/". */
 function pathsLike(word: string): string[] {
   const folder = word.endsWith('/') ? word : dirname(word);
   const prefix = folder === '.' && !word.startsWith('./') ? '' : folder.replace(/\/?$/, '/');

@@ -107,7 +107,7 @@ export interface ClientOptions extends TunableOptions {
   readonly allowInsecure?: boolean | undefined;
   /**
    * The bearer token, or its source.
-   * @default the environment variable AUDIENCE_TOKEN, unless AUDIENCE_BASE_URL is on another origin than `baseUrl`
+   * @default the environment variable AUDIENCE_TOKEN, unless AUDIENCE_BASE_URL and `baseUrl` have different origins
    */
   readonly token?: TokenInput | undefined;
   /** Email and password, instead of `token`. Equivalent to `token: loginToken(credentials)`. */

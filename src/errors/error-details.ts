@@ -174,7 +174,7 @@ type JobFields<Optional extends boolean = false> = {
 }[JobKind];
 
 type FileFields = {
-  /** Path of the file or its lock, if there is one. */
+  /** Path of the file, or of its lock if the error is about the lock. Not set for data that is not from a file. */
   readonly path?: string;
 };
 type DownloadFields = {

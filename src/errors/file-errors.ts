@@ -6,7 +6,7 @@ export class FileError extends AudienceError {
   static override readonly className: string = 'FileError';
   declare static readonly isInstance: (value: unknown) => value is FileError;
   declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';
-  /** Path of the file or its lock, if there is one. */
+  /** Path of the file, or of its lock if the error is about the lock. Not set for data that is not from a file. */
   declare readonly path?: string;
   constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
     super(message, details);

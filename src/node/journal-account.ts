@@ -95,7 +95,7 @@ export class JournalAccount {
 }
 
 function changed(path: string): JournalError {
-  const message = `${path} was written with another account than the account of this token. No create request was sent.`;
+  const message = `${path} was written with another account, and not with the account of this token. No create request was sent.`;
   return new JournalError(message, {
     code: 'account-changed',
     path,

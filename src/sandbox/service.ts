@@ -48,7 +48,7 @@ export interface HandledRequest {
   readonly address: string;
   /** The body, if a route has read it, or if it is short and the sandbox has an observer. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
-  /** The body of the response, if it is JSON and the sandbox has an observer. */
+  /** The body of the response, if its type is JSON and the sandbox has an observer. Not set if a fault cut the body. */
   readonly response: string | undefined;
   /** Headers of the response. Not set without a response, or if a fault cut it in the middle of its body. */
   readonly responseHeaders: Headers | undefined;

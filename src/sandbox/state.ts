@@ -184,7 +184,7 @@ export interface LogEntry {
   readonly account?: string;
   /** Value of the request's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
-  /** The `name` in the JSON body of a POST request. Not set if the body is longer than 64 KiB. */
+  /** The `name` in the JSON body of a POST request, if the sandbox has read the body and it has at most 64 KiB. */
   readonly name?: string;
   /** Id of the resource that the request has created. */
   readonly createdId?: number;

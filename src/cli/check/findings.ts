@@ -66,8 +66,8 @@ export class Findings {
   }
 
   /**
-   * Records a value that responses have shown. If it equals all `known` values, the assumption is confirmed; otherwise,
-   * it differs, and `setting` belongs in the contract.
+   * Compares a value from responses with the `known` values. If all are equal, records the assumption as confirmed;
+   * otherwise, as different, with `setting` for the contract.
    */
   prove(id: string, value: unknown, known: readonly unknown[], evidence: string, setting: ServiceContract): void {
     if (known.every((one) => isDeepStrictEqual(one, value))) this.set(id, 'confirmed', evidence);

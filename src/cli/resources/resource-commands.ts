@@ -40,8 +40,8 @@ export const create =
   };
 
 /**
- * Returns the error of a failed create request. If the request was interrupted before its response arrived, adds that
- * it may have taken effect.
+ * Returns the error of a failed create request. If the command was interrupted while the outcome of the request
+ * was unknown, adds that the request may have taken effect.
  */
 export function afterCreate(
   error: unknown,
@@ -49,7 +49,7 @@ export function afterCreate(
   signal: AbortSignal,
 ): unknown {
   if (outcome !== 'unknown' || !signal.aborted || error !== signal.reason) return error;
-  const advice = 'No response has arrived: the resource may have been created.';
+  const advice = 'The outcome of the request is unknown: the resource may have been created.';
   return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome, idempotencyKey, cause: error });
 }
 

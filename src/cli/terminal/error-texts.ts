@@ -20,11 +20,10 @@ const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
  * client's message.
  */
 const TEXTS: Texts = {
-  'attempt-timeout': ({ operation }) =>
-    `${operation} received no complete response within --request-timeout (default: 30s).`,
-  'idle-timeout': ({ operation }) => `${operation} transferred no byte for 30 s.`,
+  'attempt-timeout': ({ message }) => message.replace('`timeout`', '--request-timeout'),
+  'idle-timeout': ({ message }) => message.replace(' (`idleTimeout`)', ''),
   'sign-in-timeout': () => `Nobody has signed in within five minutes. ${SIGN_IN_AGAIN}`,
-  'response-too-large': ({ operation }) => `${operation} got a response that is too large.`,
+  'response-too-large': ({ message }) => message.replace(/`maxResponseBytes` \((.+)\)/, '$1'),
   // `errorTexts` adds a line for each field.
   'validation-failed': (error) => (error.local ? `${error.operation} was not sent.` : refusalOf(error)),
   'wait-timeout': ({ kind, id, resource, cause }) => {

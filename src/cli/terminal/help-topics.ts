@@ -40,7 +40,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.jobNeedsInfo,
-        "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
+        "A job needs information (status 107). Read the reason in the service's console, change the body or the row, and create the resource again.",
       ],
       [EXIT.jobCancelled, 'A job was cancelled, for example a lookalike (status 400).'],
       [EXIT.waitTimedOut, 'The command stopped waiting for a job (`--timeout` or `--deadline`). Wait again.'],
@@ -58,7 +58,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.outcomeUnknown,
-        'A create request may have taken effect. Repeat the command with the printed `--idempotency-key` within 24 hours: the service creates only one resource. After `run`, start the same command again within 23 hours.',
+        'A create request may have taken effect. Run the command after `To continue`, if one is printed (`cohorts import`: within 15 minutes). Otherwise, repeat the command with the printed `--idempotency-key` within 24 hours: the service creates only one resource. After `run`, start the same command again within 23 hours.',
       ],
       [EXIT.differs, 'The service differs from the assumptions of the client, or has changed (`check`).'],
       [

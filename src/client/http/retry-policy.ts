@@ -126,7 +126,8 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    // Ignore the message if the key is generated or an attempt of this call may have used it: it belongs to this body.
+    // Ignore what the 409 says about another body if the client generated the key, or if an earlier attempt of this
+    // call may have used the key: then the key belongs to this body.
     this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
     if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');

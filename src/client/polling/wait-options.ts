@@ -56,7 +56,7 @@ const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
   fetchOptions: optionOf(isObject, 'must be an object'),
   headers: optionOf(
     isSendable,
-    'must be valid headers, except headers that the client sets itself (such as Authorization)',
+    'must not contain an invalid header, or a header that the client sets (such as Authorization)',
   ),
 });
 export const checkWatchOptions = optionChecker<WatchOptions<never>>('a watch', {

@@ -14,7 +14,8 @@ import { capital, counted, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
   const next = nextTask(service);
-  if (!next) throw new FieldError('Nothing is due: no job, delivery attempt, scheduled build or upload.');
+  if (!next)
+    throw new FieldError('Nothing is due: no job, delivery attempt, scheduled build or deletion of an upload.');
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 

@@ -15,7 +15,7 @@ describe('an interrupted create', () => {
     lost.interrupt();
     const { code, err } = await lost.ended;
     expect({ code, err: linesOf(err) }).toMatchObject({ code: 130, err: [{ outcome: 'unknown', exitCode: 130 }] });
-    expect(err).toContain('No response has arrived: the resource may have been created.');
+    expect(err).toContain('The outcome of the request is unknown: the resource may have been created.');
     sandbox.faults.clear();
     const key = String(linesOf(err)[0]?.idempotencyKey);
     expect(await run([...CREATE, '--idempotency-key', key])).toMatchObject({ code: 0 });

@@ -157,7 +157,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a request': {
       args: ['budget', ...ONCE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'within --request-timeout (default: 30s). Try again later, or pass a longer --request-timeout.',
+      text: 'within 300 ms (--request-timeout). Try again later, or pass a longer --request-timeout.',
     },
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
@@ -474,10 +474,10 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['idle-timeout', 'uploads.send', 'uploads.send transferred no byte for 30 s.'],
-    ['sign-in-timeout', 'signInWithBrowser', 'Nobody has signed in within five minutes.'],
-  ] as const)('%s', (code, operation, text) => {
-    const message = messageOf(new TimeoutError('`timeout`', { code, operation, attempts: 1 }));
+    ['idle-timeout', 'x transferred no byte for 30000 ms (`idleTimeout`).', 'x transferred no byte for 30000 ms.'],
+    ['sign-in-timeout', '`timeout`', 'Nobody has signed in within five minutes.'],
+  ] as const)('%s', (code, original, text) => {
+    const message = messageOf(new TimeoutError(original, { code, operation: 'x', attempts: 1 }));
     expect(message).toContain(text);
     expect(message).not.toMatch(WORD_OF_CLIENT);
   });

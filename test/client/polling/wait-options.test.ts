@@ -60,9 +60,9 @@ describe('options of a wait', () => {
     [{ request: null }, '`request` must be an object, but is null.'],
     [{ request: { deadlin: 5 } }, '`request.deadlin` is not an option of a wait: use timeout, maxRetries,'],
     [{ request: { timeout: Number.NaN } }, '`request.timeout` must be a number of 0 or more, not NaN.'],
-    [{ request: { headers: { 'a b': 'x' } } }, '`request.headers` must be valid headers'],
-    [{ request: { headers: { authorization: 'x' } } }, '`request.headers` must be valid headers'],
-    [{ request: { headers: 'x' } }, '`request.headers` must be valid headers'],
+    [{ request: { headers: { 'a b': 'x' } } }, '`request.headers` must not contain an invalid header'],
+    [{ request: { headers: { authorization: 'x' } } }, '`request.headers` must not contain an invalid header'],
+    [{ request: { headers: 'x' } }, '`request.headers` must not contain an invalid header'],
     [{ timeout: '30s' }, '`timeout` must be a number of 0 or more, not "30s": durations are in milliseconds.'],
     [{ timeout: -1 }, '`timeout` must be a number of 0 or more, not -1.'],
   ])('are refused if they are %o', (value, message) => {

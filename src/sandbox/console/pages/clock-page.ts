@@ -106,7 +106,7 @@ function eventList({ due, happened, total, now, query }: Events): readonly Html[
       isPast ? 'Nothing has happened' : 'Nothing is due',
       isPast
         ? 'Jobs, delivery attempts and other events since the console was opened appear here.'
-        : 'No job, delivery attempt, scheduled build or upload is due. An advance still ages tokens, rate buckets and idempotency keys.',
+        : 'No job, delivery attempt, scheduled build or deletion of an upload is due. An advance still ages tokens, rate buckets and idempotency keys.',
     ),
   });
   return [html`<div class="head"><h2>Events</h2>${live('events', choices)}</div>`, ...list];
