@@ -122,6 +122,13 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   },
   'received no complete response within … ms (`timeout`)': () =>
     start({ faults: [{ on: 'usage.get', delay: 60_000 }] }, { timeout: 10 }).client.usage.get(),
+  'received no complete response within the … of the runtime': () => {
+    const cause = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+    const failing = async () => {
+      throw new TypeError('fetch failed', { cause });
+    };
+    return start({}, { fetch: failing }).client.usage.get();
+  },
   'The limit of … active API tokens is reached': async () => {
     const { account, client } = start({}, { token: apiToken(CREDENTIALS, { store: memoryTokenStore() }) });
     for (let tokens = 1; tokens < 10; tokens++) account.token('api');
@@ -189,6 +196,12 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   '`size` is … bytes, but the data': () =>
     start().client.uploads.upload({ kind: 'cohort', data: new Blob(['a']).stream(), size: 2 }),
 
+  'lost the connection to storage': async () => {
+    const { client, sandbox } = start();
+    const reservation = await client.uploads.reserve({ kind: 'cohort', size: 1 });
+    sandbox.faults.add({ on: new URL(reservation.url).pathname, cut: 'before' });
+    return client.uploads.send(reservation, new Blob(['a']));
+  },
   'could not reach storage': async () => {
     const { sandbox, account } = start();
     const { url, close } = await sandbox.listen();
@@ -237,6 +250,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'The signature does not match': () => verify('another', 0),
   'The delivery was signed … s ago': () => verify('whsec', 600),
   'The header … is missing': () => verifyWebhook('{}', '', 'whsec'),
+  'The signature header': () => verifyWebhook('{}', 'v1=', 'whsec'),
   'The body is signed, but': async () => verifyWebhook('[]', await signWebhook('[]', 'whsec'), 'whsec'),
   'The body is already parsed': () => verifyWebhook({} as unknown as string, '', 'whsec'),
 
