@@ -15,12 +15,3 @@ export function currentBudget(company: Company, now: number): BuildBudget {
     retry_after_seconds: wait > 0 ? Math.ceil(wait / 1000) : null,
   };
 }
-
-/** Returns the build budget for a past month, with 0 as the numbers of builds. */
-export function pastBudget({ hourlyBuilds, dailyBuilds }: Company): BuildBudget {
-  return {
-    hour: { limit: hourlyBuilds.limit, used: 0 },
-    day: { limit: dailyBuilds.limit, used: 0 },
-    retry_after_seconds: null,
-  };
-}

@@ -6,7 +6,7 @@ import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../service-limits.ts';
 import type { Endpoint } from '../state.ts';
-import { currentBudget, pastBudget } from './budget-use.ts';
+import { currentBudget } from './budget-use.ts';
 import { REFERENCE } from './reference-data.ts';
 
 /** Adds the routes for usage reports, reference data and the list of webhook endpoints. */
@@ -21,8 +21,7 @@ export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
       return invalid({ yearmonth: [`The yearmonth must be from ${FIRST_USAGE_MONTH} to ${current}.`] });
     }
     const { company } = context.get('account');
-    const build_budget = yearmonth === current ? currentBudget(company, now) : pastBudget(company);
-    return success({ yearmonth, build_budget }, 'Usage retrieved successfully.');
+    return success({ yearmonth, build_budget: currentBudget(company, now) }, 'Usage retrieved successfully.');
   });
 
   addRoute(app, service, 'reference.list', access, (context) => {

@@ -52,7 +52,7 @@ export const RESOURCES: Rules = {
       /`false` after a manual pause or an automatic disable/,
     ),
     ...says(field('WebhookEndpoint', 'last_delivery_at'), {
-      '`last_delivery_at` is null if there was none': /latest delivery attempt, successful or not, finished; `null`/,
+      '`last_delivery_at` is null if there was none': /latest delivery attempt ended, successful or not.*`null`/,
       '`last_delivery_at` is `Y-m-d H:i:s`': TIMESTAMP,
     }),
   ],
