@@ -12,7 +12,11 @@ export const STATES: Rules = {
       'Status ids are open': isOfType('integer'),
     }),
     rule('Names of other statuses: not shown', `${field('LifecycleStatusId')}/x-assumed`, /the job is running/),
-    rule('Names of cohort statuses 1 to 3: not shown', `${field('CohortStatusId')}/x-assumed`, /statuses 1 to 3 of cohorts/),
+    rule(
+      'Names of cohort statuses 1 to 3: not shown',
+      `${field('CohortStatusId')}/x-assumed`,
+      /statuses 1 to 3 of cohorts/,
+    ),
     ...says(INFO, {
       'Audience: success ends at 104 Completed': /An audience.*ends at 104 Completed/,
       'Audience: a definition that cannot be built ends at 107': /107 Additional Info \(it cannot be built/,
