@@ -86,7 +86,7 @@ export class AudienceClient {
   readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
-  /** The endpoint of the Model Context Protocol. */
+  /** The MCP (Model Context Protocol) endpoint of the service. */
   readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;

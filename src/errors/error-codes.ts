@@ -49,7 +49,7 @@ export const ERROR_CODES = {
   /** `ResponseError`. If the service redirected the request, set `baseUrl` to its own address. */
   'redirect-refused': 'The service, storage or a proxy returned a redirect that the client does not follow.',
   /** `JobFailedError`. `resource` is the final state. */
-  'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
+  'job-failed': 'The job ended with a 4xx status (cohorts: 5), except for a lookalike with status 400.',
   /** `JobNeedsInfoError`. The service cannot build the audience as defined, or process the activation as requested. */
   'job-needs-info': 'The job ended with status 107. Only the console of the service shows the reason.',
   /** `JobCancelledError`, after `lookalikes.cancel`. */

@@ -42,7 +42,7 @@ export class JobError extends AudienceError {
   }
 }
 
-/** The job ended with a 4xx status (for a cohort, with status 5). */
+/** The job ended with a 4xx status (for a cohort, with status 5), except for a lookalike with status 400. */
 export class JobFailedError extends JobError {
   static override readonly className: string = 'JobFailedError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobFailedError>;

@@ -72,6 +72,6 @@ export class JournalFile {
 function displaced(path: string): JournalError {
   const message = `${path} was edited, replaced, moved or removed while it was open, so the journal sends no more create requests.`;
   const advice =
-    'Put the file back before you start the program again. Otherwise, the program creates again whatever is missing from the file.';
+    'Restore the file as it was before you start the program again. Otherwise, the program creates again whatever is missing from the file.';
   return new JournalError(message, { code: 'journal-locked', path, advice });
 }

@@ -79,7 +79,10 @@ function listenError(host: string, port: number, cause: unknown): ConfigurationE
     ? `Port ${port} on ${host} is already in use`
     : `Listening on ${host} failed (${messageOf(cause)})`;
   const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free port.';
-  return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in.`, { cause, advice });
+  return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the redirect of the browser.`, {
+    cause,
+    advice,
+  });
 }
 
 async function stop(servers: readonly Server[]): Promise<void> {

@@ -96,8 +96,8 @@ export class TokenRepository {
     if (stored?.kind === undefined && service === this.#service) return;
     const owner =
       stored?.kind === undefined ? `a sign-in at ${service}` : `a token of another source ("${stored.kind}")`;
-    throw new ConfigurationError(`The token store holds ${owner}.`, {
-      advice: 'Use one store per token source and service.',
+    throw new ConfigurationError(`The token store contains ${owner}, and not a sign-in at ${this.#service}.`, {
+      advice: 'Use one store for each token source and service.',
     });
   }
 

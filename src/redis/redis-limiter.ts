@@ -72,8 +72,6 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     const window = Math.ceil(interval + margin);
     return new SharedLog({
       run,
-      // The hash tag in braces determines the slot of the key in a cluster, so all processes use the same slot for a
-      // bucket.
       key: `${prefix}:limit:{${name}:${scope}}`,
       limit,
       window,

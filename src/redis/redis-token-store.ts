@@ -91,6 +91,6 @@ function parse(value: string, key: string): StoredToken {
   const token = readStoredToken(value);
   if (token) return token;
   // Do not quote the value, which may contain a token.
-  const message = `The key ${JSON.stringify(key)} in Redis does not hold a token.`;
+  const message = `The key ${JSON.stringify(key)} in Redis does not contain a token.`;
   throw new AudienceError(message, { code: 'token-unavailable', advice: 'Delete the key, or use another key.' });
 }

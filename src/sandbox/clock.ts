@@ -10,7 +10,7 @@ export type ClockMode =
       readonly speed: number;
     };
 
-/** A task and its due time. Tasks with the same due time run in the order of their numbers. */
+/** A task and its due time. Tasks with the same due time run in ascending `order`. */
 export interface Scheduled<Task> {
   readonly time: number;
   readonly order: number;

@@ -2,14 +2,14 @@ import { withoutEscapes } from './unescape.ts';
 
 const REDACTED = '[redacted]';
 
-/** Maximum length of a string to search, in UTF-16 units. Truncating longer strings limits the running time. */
+/** Maximum length of a string to search, in UTF-16 code units. Truncating longer strings limits the running time. */
 const TEXT_LIMIT = 8192;
 
-/** Maximum length of a response's body in an error, in UTF-16 units. */
+/** Maximum length of a response's body in an error, in UTF-16 code units. */
 const BODY_LIMIT = 2048;
 
 /**
- * Minimum length to search beyond the limit, in UTF-16 units, because a secret may begin before the limit and end after
+ * Minimum length to search beyond the limit, in UTF-16 code units, because a secret may begin before the limit and end after
  * it.
  */
 const MIN_MARGIN = 256;
@@ -17,10 +17,10 @@ const MIN_MARGIN = 256;
 /** Maximum number of secrets that {@link Redactor.addRecent} keeps. */
 const RECENT_SECRETS = 20;
 
-/** Minimum length of a secret, in UTF-16 units. Removing shorter strings would make messages unreadable. */
+/** Minimum length of a secret, in UTF-16 code units. Removing shorter strings would make messages unreadable. */
 const MIN_SECRET_LENGTH = 4;
 
-/** Maximum length of an escaped UTF-16 unit of a secret. Escapes can be nested. */
+/** Maximum length of an escaped UTF-16 code unit of a secret. Escapes can be nested. */
 const MAX_ESCAPE_LENGTH = 24;
 
 // Each pattern takes linear time, because text that a failed match has read cannot start another match.
@@ -123,7 +123,7 @@ interface Search {
   readonly secrets: readonly string[];
   /** The secrets without escapes. */
   readonly unescaped: readonly string[];
-  /** Length to search beyond the limit, in UTF-16 units. */
+  /** Length to search beyond the limit, in UTF-16 code units. */
   readonly margin: number;
 }
 
@@ -171,7 +171,7 @@ export class Redactor {
     return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  /** Returns a value as a string without secrets, truncated to `limit` UTF-16 units. */
+  /** Returns a value as a string without secrets, truncated to `limit` UTF-16 code units. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const search = this.#secrets();
     const { margin } = search;

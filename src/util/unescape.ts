@@ -2,7 +2,7 @@
 export interface Unescaped {
   readonly text: string;
   /**
-   * For each UTF-16 unit of `text`, the index in the original at which it begins. The last element is the end of the
+   * For each UTF-16 code unit of `text`, the index in the original at which it begins. The last element is the end of the
    * original.
    */
   readonly starts: readonly number[];

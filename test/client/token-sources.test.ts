@@ -14,7 +14,7 @@ describe('apiToken', () => {
     const mcp = connect({ mcpToken: mcpToken(credentials, { store }) });
     expect(await failureOf(mcp.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' }))).toMatchObject({
       code: 'configuration-invalid',
-      message: 'The token store holds a token of kind "api", not "mcp".',
+      message: 'The token store contains a token of kind "api", not "mcp".',
       advice: 'Use one store for each token source.',
     });
     expect(await store.load()).toEqual(held);

@@ -9,7 +9,7 @@ import { CommandError } from '../terminal/exit-codes.ts';
 /** Maximum duration of a token command, in milliseconds. */
 export const TOKEN_COMMAND_MS = 60_000;
 
-/** Maximum length of the line with the token, in UTF-16 units. */
+/** Maximum length of the line with the token, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 65_536;
 
 /** Milliseconds to wait for the output after a token command has ended. */

@@ -105,7 +105,7 @@ async function sayHowToContinue(
   if (signal.aborted) {
     const late = EXIT.waitTimedOut;
     const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
-    // The signal also ends the process, so that a loop in a shell ends, too.
+    // With the exit code of SIGINT or SIGTERM, the process ends by this signal, which also ends a loop in a shell.
     return ended === late ? code : ended;
   }
   if (resume) output.log('info', `Continue with: ${resume}`);

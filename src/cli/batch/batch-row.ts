@@ -44,7 +44,7 @@ export interface RowGoal {
   readonly download?: string | undefined;
 }
 
-/** The parts of a batch that a row uses. Durations are in milliseconds. */
+/** Options of a batch that apply to each row. Durations are in milliseconds. */
 export interface RowOptions extends RowGoal {
   readonly client: AudienceClient;
   readonly journal: Journal;

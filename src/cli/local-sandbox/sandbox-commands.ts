@@ -80,7 +80,7 @@ export async function runSandbox(
   const remove =
     consoleUrl === undefined ? undefined : await announce(env, { url, consoleUrl, token, contract }).catch(unfindable);
   const webhookSecret = endpoint?.secret;
-  const survives = flags.state === undefined ? 'until Ctrl-C' : `kept in ${flags.state}`;
+  const survives = flags.state === undefined ? 'in memory, until Ctrl-C' : `kept in ${flags.state}`;
   if (output.isJson) {
     await output.json({
       url,

@@ -22,7 +22,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         'folder of profiles and secrets (default: audience-activation in XDG_CONFIG_HOME or ~/.config, on Windows in APPDATA)',
       ],
       ['AUDIENCE_WEBHOOK_SECRET', 'signing secret of listen, trigger and webhooks verify'],
-      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours of the output'],
+      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colors of the output'],
     ],
   },
   'exit-codes': {

@@ -160,7 +160,7 @@ export class Output {
     else this.note(message);
   }
 
-  /** Returns a string in a style, if a stream of this output shows colours. */
+  /** Returns a string in a style, if a stream of this output shows colors. */
   paint(style: Style, text: string, stream: TextStream): string {
     return hasColors(stream, this.#env) ? styleText(style, text, { validateStream: false }) : text;
   }

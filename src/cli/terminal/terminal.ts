@@ -6,7 +6,7 @@ export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 /** Width of a terminal that does not report its width. */
 const DEFAULT_WIDTH = 80;
 
-/** Returns whether a stream shows colours. Reads NO_COLOR, CLICOLOR_FORCE and CLICOLOR (no-color.org, bixense.com/clicolors). */
+/** Returns whether a stream shows colors. Reads NO_COLOR, CLICOLOR_FORCE and CLICOLOR (no-color.org, bixense.com/clicolors). */
 export function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR) return false;
   if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true;

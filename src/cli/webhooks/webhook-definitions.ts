@@ -32,7 +32,7 @@ export function addWebhookCommands(program: Command, action: Action): void {
   const webhooks = program.command('webhooks').description('list endpoints, verify a signature');
   webhooks
     .command('list')
-    .description('list the webhook endpoints of the company')
+    .description('list the webhook endpoints of the organization')
     .action(action(async () => (await import('../resources/service-commands.ts')).listWebhooks));
   webhooks
     .command('verify')

@@ -172,7 +172,7 @@ function checkOwner(stored: StoredToken | undefined, { kind, service, account }:
   else if (storedService !== service) owner = `of the service ${storedService}, not of ${service}`;
   else if ((stored.account ?? account) !== account) owner = 'of another account';
   if (owner) {
-    throw new ConfigurationError(`The token store holds a token ${owner}.`, {
+    throw new ConfigurationError(`The token store contains a token ${owner}.`, {
       advice: 'Use one store for each token source.',
     });
   }

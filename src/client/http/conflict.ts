@@ -4,7 +4,7 @@
  */
 export type ConflictReading = 'other-body' | 'in-doubt';
 
-/** Maximum length of a message to read, in UTF-16 units. Real messages are one sentence. */
+/** Maximum length of a message to read, in UTF-16 code units. Real messages are one sentence. */
 const READ_LIMIT = 1_000;
 
 const BODY = '(?:request )?(?:body|payload|param(?:eter)?s|content)';

@@ -44,7 +44,7 @@ function problemOf(text: string, value: unknown): string {
   return 'the body lacks the envelope: `status`, an integer `code`, or `message`';
 }
 
-/** Maximum total length of field names and messages, in UTF-16 units. The client drops further field errors. */
+/** Maximum total length of field names and messages, in UTF-16 code units. The client drops further field errors. */
 const FIELD_ERRORS_LIMIT = 65_536;
 
 /** Length added for each name and message, which also limits the number of empty messages. */

@@ -106,7 +106,7 @@ export class PassedCall {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Maximum length of an error body to pass on, in UTF-16 units. */
+/** Maximum length of an error body to pass on, in UTF-16 code units. */
 const PASSED_ON_LIMIT = 65_536;
 
 /** Returns an error response without secrets, because the caller's errors may quote the body. */

@@ -45,12 +45,12 @@ export interface CallInfo {
   readonly redactor: Redactor;
 }
 
-/** Maximum length of the service's own message in an error, in UTF-16 units. */
+/** Maximum length of the service's own message in an error, in UTF-16 code units. */
 const MESSAGE_LIMIT = 300;
-/** Maximum length of a field's message in an error, and of all fields' messages together, in UTF-16 units. */
+/** Maximum length of a field's message in an error, and of all fields' messages together, in UTF-16 code units. */
 const FIELD_MESSAGE_LIMIT = 1_000;
 
-/** Maximum length of a request id in an error, in UTF-16 units. */
+/** Maximum length of a request id in an error, in UTF-16 code units. */
 const REQUEST_ID_LIMIT = 200;
 
 /** Returns the failure for a successful response that is larger than `maxResponseBytes`. */
@@ -122,7 +122,7 @@ function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFai
   );
 }
 
-/** Maximum length of an error body to parse as JSON, in UTF-16 units. Envelopes are far shorter. */
+/** Maximum length of an error body to parse as JSON, in UTF-16 code units. Envelopes are far shorter. */
 const ERROR_BODY_LIMIT = 1_048_576;
 
 const bodyOf = ({ text }: ReceivedResponse): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));

@@ -84,7 +84,7 @@ export class TokenOutage {
   }
 }
 
-/** Maximum length of a status in an error message, in UTF-16 units. */
+/** Maximum length of a status in an error message, in UTF-16 code units. */
 const MAX_STATUS_LENGTH = 200;
 
 const statusIn = (resource: JobResource, redactor: Redactor): string =>

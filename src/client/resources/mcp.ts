@@ -16,7 +16,7 @@ import type { Decode } from '../schemas/decode.ts';
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
 /**
- * The endpoint of the Model Context Protocol. Requires the `mcpToken` option of the client, or the `token` option of
+ * The MCP (Model Context Protocol) endpoint of the service. Requires the `mcpToken` option of the client, or the `token` option of
  * the call.
  */
 export class Mcp {

@@ -192,7 +192,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
    *
    * @returns the completed resource, at status 104; for a cohort, at status 4.
    * @throws {JobNeedsInfoError} at status 107.
-   * @throws {JobFailedError} at a 4xx status; for a cohort, at status 5.
+   * @throws {JobFailedError} at a 4xx status (for a lookalike, except 400); for a cohort, at status 5.
    * @throws {JobCancelledError} for a lookalike, at status 400.
    * @throws {WaitTimeoutError} after `timeout`, by default an hour. The job keeps running.
    * @example

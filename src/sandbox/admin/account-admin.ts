@@ -95,7 +95,7 @@ export interface SandboxAccount {
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
   checkBudget(buildsPerHour, buildsPerDay);
-  if (state.companies.has(name)) throw new Error(`A company named "${name}" already exists.`);
+  if (state.companies.has(name)) throw new Error(`An organization named "${name}" already exists.`);
   const company: Company = {
     id: state.nextId++,
     name,
@@ -144,7 +144,7 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
   const { state } = service;
   const company = (): Company => {
     const record = state.companies.get(name);
-    if (!record) throw new Error(`The company "${name}" no longer exists.`);
+    if (!record) throw new Error(`The organization "${name}" no longer exists.`);
     return record;
   };
   const source = callSource('sandbox.companies.get', [name]);

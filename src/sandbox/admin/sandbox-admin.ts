@@ -140,7 +140,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
         companyAdmin(service, createCompany(service, input).name),
       ),
       get(name) {
-        if (!state.companies.has(name)) throw new Error(`The company "${name}" does not exist.`);
+        if (!state.companies.has(name)) throw new Error(`The organization "${name}" does not exist.`);
         return companyAdmin(service, name);
       },
     },

@@ -84,7 +84,8 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
       clock.runDue();
       const [first] = state.accounts.values();
       const creator = account ? recordOf(account) : first;
-      if (!creator) throw new Error('Create an account first: a webhook endpoint belongs to its company.');
+      if (!creator)
+        throw new Error('Create an account first: a webhook endpoint belongs to the organization of an account.');
       checkEndpoint(url, events);
       const now = formatTimestamp(clock.now());
       const endpoint: Endpoint = {

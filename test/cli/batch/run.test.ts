@@ -493,7 +493,10 @@ describe('aud run', () => {
     await rename(scene.journal, `${scene.journal}.old`);
     await scene.time.sleepThrough(HOUR);
     const { code, err } = await running.ended;
-    expect([code, err]).toEqual([13, expect.stringContaining('Put the file back before you start the program again')]);
+    expect([code, err]).toEqual([
+      13,
+      expect.stringContaining('Restore the file as it was before you start the program again'),
+    ]);
     expect(err).not.toContain('Continue with');
   });
 

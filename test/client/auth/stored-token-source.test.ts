@@ -16,12 +16,12 @@ describe('a token in a store', () => {
     const grace = connect({ token: apiToken(other, { store }) });
     expect(await failureOf(grace.webhooks.list())).toMatchObject({
       code: 'configuration-invalid',
-      message: 'The token store holds a token of another account.',
+      message: 'The token store contains a token of another account.',
       advice: 'Use one store for each token source.',
     });
     const staging = apiToken(credentials, { store, baseUrl: `${url}/staging` });
     expect(await failureOf(staging.get({}))).toMatchObject({
-      message: `The token store holds a token of the service ${url}, not of ${url}/staging.`,
+      message: `The token store contains a token of the service ${url}, not of ${url}/staging.`,
       advice: 'Use one store for each token source.',
     });
     const ada = { ...credentials, email: credentials.email.toUpperCase() };
