@@ -42,7 +42,7 @@ describe('a sandbox over HTTP', () => {
     const headers = { host, accept: 'application/json' };
     const response = await send(`${url}/api/v2/usage`, { headers });
     expect(response.status).toBe(status);
-    if (status === 421) expect(response.text).toContain('pass it to `listen` as `name`');
+    if (status === 421) expect(response.text).toContain('pass it as `name` to `listen`');
     expect((await send(`${storageUrl}/results/1/a.csv`, { headers })).status).toBe(status === 421 ? 421 : 403);
   });
 
