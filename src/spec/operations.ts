@@ -274,7 +274,7 @@ export const operations = {
    */
   'reference.list': request('GET', 'reference/{dataset}/{name}', read),
   /**
-   * Sends a JSON-RPC 2.0 message, without the envelope, to the endpoint of the Model Context Protocol. The requests that the
+   * Sends a JSON-RPC 2.0 message, without the envelope, to the MCP (Model Context Protocol) endpoint. The requests that the
    * endpoint proxies to the API also count against the `read` and `write` buckets. The token needs the `mcp` scope.
    *
    * @body JsonRpcMessage
