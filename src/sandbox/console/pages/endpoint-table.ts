@@ -48,7 +48,7 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
   const signatures = until && html`, deliveries signed with both secrets until ${until}`;
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
   const failures = isFailing
-    ? `, the last ${counted(consecutiveFailures, 'event')} could not be delivered (the service switches the endpoint off after 20)`
+    ? `, the last ${counted(consecutiveFailures, 'delivery', 'deliveries')} failed all six attempts, redeliveries included (the service switches the endpoint off after 20)`
     : '';
   return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
@@ -61,8 +61,10 @@ function stateBadge(endpoint: Endpoint): Html {
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
-    details: ['20 deliveries in a row failed all six attempts. The endpoint receives no events until you resume it.'],
-    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show what failed</a>`],
+    details: [
+      '20 deliveries in a row, redeliveries included, failed all six attempts. The endpoint receives no events until you resume it.',
+    ],
+    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show the deliveries that gave up</a>`],
   });
 }
 
