@@ -10,15 +10,13 @@ import { clockText, count, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
-/** `failed`: the sixth attempt failed, or the endpoint is paused, disabled or deleted. */
-type DeliveryState = keyof typeof STATES;
-
 export interface DeliveryGroup {
   readonly event: DeliveryAttempt['event'];
   readonly attempts: readonly EndedAttempt[];
   readonly at: number;
   readonly latest: EndedAttempt;
-  readonly state: DeliveryState;
+  /** `failed`: the sixth attempt failed, or the endpoint is paused, disabled or deleted. */
+  readonly state: keyof typeof STATES;
   readonly retryAt: number | undefined;
 }
 
@@ -58,7 +56,8 @@ function describe(attempts: readonly EndedAttempt[], now: number, inFlight: read
   const { retryAt: next = 0 } = latest.delivery;
   const isSent = inFlight.some((one) => one.event.endpoint === event.endpoint && one.event.id === event.id);
   const retryAt = receives(event.endpoint) && (next > now || (next > 0 && isSent)) ? next : undefined;
-  return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
+  const state = isDelivered(latest) ? 'delivered' : retryAt === undefined ? 'failed' : 'waiting';
+  return [{ event, attempts, at: delivery.at, latest, state, retryAt }];
 }
 
 export const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
@@ -75,11 +74,6 @@ const receives = (one: Endpoint): boolean => inactiveText(one) === '';
 export function receiversOf({ webhooks }: Service, event: string): string {
   const endpoints = webhooks.attempts.flatMap((one) => (one.event.id === event ? one.event.endpoint : []));
   return [...new Set(endpoints.filter(receives))].map(({ name }) => name || 'no name').join(', ');
-}
-
-function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
-  if (isDelivered(latest)) return 'delivered';
-  return retryAt === undefined ? 'failed' : 'waiting';
 }
 
 /** Words for the states, the same on the tabs, in the rows and in the navigation. */

@@ -28,7 +28,7 @@ const PATH = '/deliveries';
 
 export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = search(groupDeliveries(console.service, chosenAccount(console, query)), query, textOf);
-  const tabs = TABS.map(([value, text]): Segment => [value, text, hits.filter(isIn(value)).length]);
+  const tabs = TABS.map(([value, text]): Segment => [value, text, hits.filter((hit) => isIn(hit, value)).length]);
   const segs = live('status', segments('State', PATH, query, 'state', tabs));
   return {
     title: 'Deliveries',
@@ -49,18 +49,14 @@ const TABS = [
   ['failed', STATES.failed],
 ] as const;
 
-const isIn =
-  (tab: string | null) =>
-  ({ state }: DeliveryGroup): boolean =>
-    !tab || state === tab;
+const isIn = ({ state }: DeliveryGroup, tab: string | null): boolean => !tab || state === tab;
 
 function deliveryList(service: Service, query: URLSearchParams, hits: readonly DeliveryGroup[]): readonly Html[] {
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
   // Keep the open delivery in the list, even if a redelivery has changed its state.
-  const isInTab = isIn(query.get('state'));
-  const isListed = (group: DeliveryGroup): boolean => isInTab(group) || isOpen(group);
+  const isListed = (group: DeliveryGroup): boolean => isIn(group, query.get('state')) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Html => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
     const subject = findResource(service, subjectIdOf(event) ?? 0);

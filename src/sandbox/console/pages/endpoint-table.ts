@@ -12,17 +12,15 @@ import { redactUrl } from '../redact-request.ts';
 import { shownCompanies } from '../shown-accounts.ts';
 import { counted } from '../words.ts';
 
-const NO_ENDPOINTS = emptyState(
-  'No webhook endpoints',
-  'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
-);
+const GETS = 'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.';
 
 /** Returns the webhook endpoints, with their problems and actions. */
 export function endpointTable(console: ConsoleContext, query: URLSearchParams): Html {
   const { state, clock } = console.service;
   const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
   const total = [...state.companies.values()].flatMap((company) => company.endpoints).length;
-  const none = total === 0 ? NO_ENDPOINTS : noMatch('/deliveries', 'webhook endpoints', total);
+  const none =
+    total === 0 ? emptyState('No webhook endpoints', GETS) : noMatch('/deliveries', 'webhook endpoints', total);
   const rows = table('Webhook endpoints', endpoints, none, [
     ['Endpoint', '', (one) => nameCell(one, query), 'main'],
     ['Events', 'w4', ({ events }) => eventsText(events)],
