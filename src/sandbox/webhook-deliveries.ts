@@ -332,7 +332,7 @@ function disable(endpoint: Endpoint, now: number): void {
   endpoint.is_active = false;
   endpoint.updated_at = formatTimestamp(now);
   endpoint.creator.notifications.push(
-    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was disabled: ${MAX_CONSECUTIVE_FAILURES} deliveries in a row failed all six attempts.`,
+    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was disabled: ${MAX_CONSECUTIVE_FAILURES} deliveries or redeliveries in a row failed all six attempts.`,
   );
 }
 

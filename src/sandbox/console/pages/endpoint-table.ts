@@ -45,10 +45,9 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
   const until = previous && previous.until > now ? timeElement(previous.until, now) : '';
   const signatures = until && html`, deliveries signed with both secrets until ${until}`;
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
-  const failures = isFailing
-    ? `, the last ${counted(consecutiveFailures, 'delivery', 'deliveries')} failed all six attempts, redeliveries included (the service switches the endpoint off after 20)`
-    : '';
-  return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
+  const size = counted(consecutiveFailures, 'delivery or redelivery', 'deliveries or redeliveries');
+  const failures = `, the last ${size} gave up (the service switches the endpoint off after 20)`;
+  return html`endpoint ${id}, ${foreign(creator.company.name)}${isFailing ? failures : ''}${signatures}`;
 }
 
 /** Returns the state of an endpoint: active, paused, or switched off by the service. */
@@ -60,7 +59,7 @@ function stateBadge(endpoint: Endpoint): Html {
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
     details: [
-      '20 deliveries in a row, redeliveries included, failed all six attempts. The endpoint receives no events until you resume it.',
+      '20 deliveries or redeliveries in a row failed all six attempts. The endpoint receives no events until you resume it.',
     ],
     actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show the deliveries that gave up</a>`],
   });
