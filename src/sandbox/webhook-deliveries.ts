@@ -50,7 +50,7 @@ interface EndpointEvent {
   readonly body: string;
   /** Rank among attempts due at the same time, so that their order does not depend on when responses arrive. */
   readonly order: number;
-  /** `true` for a redelivery. */
+  /** `true` for a redelivery and its retries. */
   readonly manual?: boolean;
 }
 

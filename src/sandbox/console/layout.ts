@@ -135,7 +135,9 @@ function deliveryAlarm(console: ConsoleContext, query: URLSearchParams): readonl
   ] as const;
   const [first, ...more] = problems.filter(([size]) => size > 0);
   if (!first) return [deliveries.length];
-  const texts = [first, ...more].map(([size, text]) => `${count(size)} ${text.toLowerCase()}`);
+  const texts = [first, ...more].map(([size, text]) =>
+    `${count(size)} ${text.toLowerCase()}`.replaceAll(' ', '\u00A0'),
+  );
   return [html`<span class="bad">${texts.join(', ')}</span>`, more.length > 0 ? '' : first[2]];
 }
 

@@ -51,10 +51,8 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
 }
 
 /** Returns the state of an endpoint: active, paused, or switched off by the service. */
-function stateBadge(endpoint: Endpoint): Html {
-  if (endpoint.is_active) return badge('ok', 'Active');
-  return isDisabled(endpoint) ? badge('bad', 'Switched off') : badge('', 'Paused');
-}
+const stateBadge = (one: Endpoint): Html =>
+  one.is_active ? badge('ok', 'Active') : isDisabled(one) ? badge('bad', 'Switched off') : badge('', 'Paused');
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
