@@ -76,7 +76,7 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   secret: string;
   /** The previous secret, which also signs deliveries until `until`. */
   previous: { readonly secret: string; readonly until: number } | undefined;
-  /** Number of consecutive events whose deliveries to the endpoint all failed. */
+  /** Number of consecutive deliveries, redeliveries included, that failed all their attempts. */
   consecutiveFailures: number;
 }
 

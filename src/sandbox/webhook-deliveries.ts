@@ -19,7 +19,7 @@ export interface Delivery {
   readonly type: string;
   /** Number of the attempt, 1 to 6. A redelivery starts again with 1. */
   readonly attempt: number;
-  /** `true` for a redelivery. */
+  /** `true` for every attempt of a redelivery, also for its retries. */
   readonly manual?: boolean;
   /** Start of the attempt, in milliseconds of the sandbox's clock since 1970. */
   readonly at: number;
@@ -50,7 +50,7 @@ interface EndpointEvent {
   readonly body: string;
   /** Rank among attempts due at the same time, so that their order does not depend on when responses arrive. */
   readonly order: number;
-  /** `true` for a redelivery. */
+  /** `true` for a redelivery and its retries. */
   readonly manual?: boolean;
 }
 
@@ -332,7 +332,7 @@ function disable(endpoint: Endpoint, now: number): void {
   endpoint.is_active = false;
   endpoint.updated_at = formatTimestamp(now);
   endpoint.creator.notifications.push(
-    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was disabled: ${MAX_CONSECUTIVE_FAILURES} events in a row could not be delivered.`,
+    `Webhook endpoint ${endpoint.id} "${endpoint.name}" was disabled: ${MAX_CONSECUTIVE_FAILURES} deliveries or redeliveries in a row failed all six attempts.`,
   );
 }
 

@@ -187,7 +187,7 @@ describe('deliveries of the sandbox', () => {
     const [off] = await client.webhooks.list();
     expect(off).toMatchObject({ is_active: false, updated_at: off?.last_delivery_at });
     expect(account.notifications).toEqual([
-      `Webhook endpoint ${endpoint.id} "Mine" was disabled: 20 events in a row could not be delivered.`,
+      `Webhook endpoint ${endpoint.id} "Mine" was disabled: 20 deliveries or redeliveries in a row failed all six attempts.`,
     ]);
     await sandbox.advance(24 * HOUR);
     expect(sandbox.webhooks.deliveries).toHaveLength(39 * 6 + 1);

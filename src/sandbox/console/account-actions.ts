@@ -4,7 +4,7 @@ import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, action, FieldError, number, optional, string } from './action.ts';
-import { groupDeliveries, hasFailed, receiversOf } from './delivery-groups.ts';
+import { groupDeliveries, receiversOf } from './delivery-groups.ts';
 import { redactText } from './redact-request.ts';
 import { counted } from './words.ts';
 
@@ -21,7 +21,7 @@ function nameOf({ state }: Service, id: unknown): string {
 }
 
 const failedOf = (service: Service, id: unknown): number =>
-  groupDeliveries(service).filter((group) => group.event.endpoint.id === id && hasFailed(group)).length;
+  groupDeliveries(service).filter(({ event, state }) => event.endpoint.id === id && state === 'failed').length;
 
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
@@ -76,14 +76,14 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.resume, number(fields, 'id')),
     respond: ({ fields: { id }, service }) => ({
       id,
-      ...(failedOf(service, id) > 0 && { link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'] }),
+      ...(failedOf(service, id) > 0 && { link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show the deliveries'] }),
     }),
     notice: ({ fields: { id }, service }) =>
-      `${nameOf(service, id)} is active again. ${counted(failedOf(service, id), 'earlier event')} failed.`,
+      `${nameOf(service, id)} is active again. ${counted(failedOf(service, id), 'earlier delivery', 'earlier deliveries')} gave up.`,
   }),
   action('POST /webhooks/redeliver', ['event'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
     notice: ({ fields: { event }, service }) =>
-      `A redelivery to ${redactText(receiversOf(service, String(event)))} has started.`,
+      `A redelivery to ${redactText(receiversOf(service, String(event)))} has started. Its attempts show whether it succeeds.`,
   }),
 ];

@@ -10,15 +10,13 @@ import { clockText, count, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
-/** `exhausted`: the sixth attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
-type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
-
 export interface DeliveryGroup {
   readonly event: DeliveryAttempt['event'];
   readonly attempts: readonly EndedAttempt[];
   readonly at: number;
   readonly latest: EndedAttempt;
-  readonly state: DeliveryState;
+  /** `failed`: the sixth attempt failed, or the endpoint is paused, disabled or deleted. */
+  readonly state: keyof typeof STATES;
   readonly retryAt: number | undefined;
 }
 
@@ -58,7 +56,8 @@ function describe(attempts: readonly EndedAttempt[], now: number, inFlight: read
   const { retryAt: next = 0 } = latest.delivery;
   const isSent = inFlight.some((one) => one.event.endpoint === event.endpoint && one.event.id === event.id);
   const retryAt = receives(event.endpoint) && (next > now || (next > 0 && isSent)) ? next : undefined;
-  return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
+  const state = isDelivered(latest) ? 'delivered' : retryAt === undefined ? 'failed' : 'waiting';
+  return [{ event, attempts, at: delivery.at, latest, state, retryAt }];
 }
 
 export const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
@@ -77,29 +76,17 @@ export function receiversOf({ webhooks }: Service, event: string): string {
   return [...new Set(endpoints.filter(receives))].map(({ name }) => name || 'no name').join(', ');
 }
 
-function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
-  if (isDelivered(latest)) return 'delivered';
-  if (retryAt !== undefined) return 'waiting';
-  return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
-}
-
-export const hasFailed = ({ state }: DeliveryGroup): boolean => state === 'exhausted' || state === 'stopped';
-
 /** Words for the states, the same on the tabs, in the rows and in the navigation. */
-export const STATES = {
-  waiting: 'Failing',
-  exhausted: 'Gave up',
-  stopped: 'Not retried',
-  delivered: 'Delivered',
-} as const;
+export const STATES = { waiting: 'Failing', failed: 'Gave up', delivered: 'Delivered' } as const;
 
 /** Returns how many attempts failed, in all series, and how the delivery ended. */
-export function deliverySummary({ event, attempts, state }: DeliveryGroup): string {
+export function deliverySummary({ event, attempts, latest, state }: DeliveryGroup): string {
   const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
   if (failures === 0) return 'delivered';
   const failed = `${counted(failures, 'attempt')} failed`;
   if (state === 'waiting') return failed;
-  const reason = state === 'stopped' ? ` because the endpoint ${inactiveText(event.endpoint) || 'was not active'}` : '';
+  const isStopped = state === 'failed' && latest.delivery.attempt < MAX_ATTEMPTS;
+  const reason = isStopped ? ` because the endpoint ${inactiveText(event.endpoint) || 'was not active'}` : '';
   return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}${reason}`;
 }
 
@@ -107,7 +94,7 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
   return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
 }
 
-const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
+const FAILURES = { timeout: 'timeout', refused: 'no connection', unreachable: 'no response' } as const;
 
 export function deliveryLane(group: DeliveryGroup): Lane {
   const { event, attempts, retryAt } = group;

@@ -35,12 +35,11 @@ const ADVANCES = [
   ['+1 d', 86_400_000],
 ] as const;
 
-export const advances = (): Html => {
-  const buttons = ADVANCES.map(
-    ([text, ms]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
-  );
-  return html`<form class="acts" method="post" data-action="POST /api/clock/advance">${buttons}</form>`;
-};
+const advanceButton = ([text, ms]: (typeof ADVANCES)[number]): Html =>
+  html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`;
+
+export const advances = (): Html =>
+  html`<form class="acts" method="post" data-action="POST /api/clock/advance">${ADVANCES.map(advanceButton)}</form>`;
 
 export function formDialog(
   id: string,

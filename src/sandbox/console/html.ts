@@ -64,10 +64,10 @@ export const note = (
   html`<div class="note ${tone}"><b class="${tone}">${title}</b>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
-/** Returns the text of an empty list: what is missing, why, and what to do. */
 /** A line of smaller text; nothing without a text. */
 export const hint = (text: string): Html | '' => text && html`<p class="hint">${text}</p>`;
 
+/** Returns the text of an empty list: what is missing, why, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 

@@ -4,7 +4,7 @@ import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
-import { groupDeliveries, hasFailed, STATES } from './delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries, STATES } from './delivery-groups.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
@@ -123,23 +123,22 @@ function group(links: readonly Link[], path: string): Html {
   return html`<ul>${items}</ul>`;
 }
 
-/**
- * Returns the number of endpoints that the service has switched off. If there are none, returns the number of failing
- * or failed deliveries with their tab, or else the number of all deliveries.
- */
-function deliveryAlarm(
-  console: ConsoleContext,
-  query: URLSearchParams,
-): readonly [beside: Html | number, state?: string] {
-  const companies = shownCompanies(console, query);
-  const off = companies.flatMap(({ endpoints }) => endpoints.filter(isDisabled)).length;
-  if (off > 0) return [html`<span class="bad">${count(off)} off</span>`];
+/** Returns the numbers of deliveries and endpoints with a problem, or else the number of deliveries. One problem has its tab. */
+function deliveryAlarm(console: ConsoleContext, query: URLSearchParams): readonly [Html | number, state?: string] {
+  const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
   const deliveries = groupDeliveries(console.service, chosenAccount(console, query));
-  const failing = deliveries.filter(({ state }) => state === 'waiting').length;
-  if (failing > 0) return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];
-  const failed = deliveries.filter(hasFailed).length;
-  if (failed === 0) return [deliveries.length];
-  return [html`<span class="bad">${count(failed)} failed</span>`, 'failed'];
+  const number = (state: DeliveryGroup['state']): number => deliveries.filter((one) => one.state === state).length;
+  const problems = [
+    [endpoints.filter(isDisabled).length, 'off', ''],
+    [number('waiting'), STATES.waiting, 'waiting'],
+    [number('failed'), STATES.failed, 'failed'],
+  ] as const;
+  const [first, ...more] = problems.filter(([size]) => size > 0);
+  if (!first) return [deliveries.length];
+  const texts = [first, ...more].map(([size, text]) =>
+    `${count(size)} ${text.toLowerCase()}`.replaceAll(' ', '\u00A0'),
+  );
+  return [html`<span class="bad">${texts.join(', ')}</span>`, more.length > 0 ? '' : first[2]];
 }
 
 function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {

@@ -110,16 +110,10 @@ const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|sched
  * Returns the resources to which a resource refers, directly or not, oldest first, and the resources that refer to one.
  */
 export function relationsOf({ id, account }: ShownResource) {
-  const byId = new Map<number, ShownResource>();
-  const children = new Map<number, ShownResource[]>();
-  for (const namespace of NAMESPACES) for (const one of resourcesOf(account, namespace)) byId.set(one.id, one);
-  for (const one of byId.values()) {
-    for (const parent of parentsOf(one)) {
-      const siblings = children.get(parent) ?? [];
-      siblings.push(one);
-      children.set(parent, siblings);
-    }
-  }
+  const all = NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace));
+  const byId = new Map(all.map((one) => [one.id, one]));
+  const relations = all.flatMap((child) => [...parentsOf(child)].map((parent) => ({ parent, child })));
+  const children = Map.groupBy(relations, ({ parent }) => parent);
   const ancestors = new Set<number>();
   const add = (child: number): void => {
     const one = byId.get(child);
@@ -131,7 +125,7 @@ export function relationsOf({ id, account }: ShownResource) {
   };
   add(id);
   const sorted = [...ancestors].sort((a, b) => a - b).flatMap((one) => byId.get(one) ?? []);
-  return { ancestors: sorted, childrenOf: (one: number): readonly ShownResource[] => children.get(one) ?? [] };
+  return { ancestors: sorted, childrenOf: (one: number) => (children.get(one) ?? []).map(({ child }) => child) };
 }
 
 /** Returns the ids of the resources to which a resource or its create request refers. */

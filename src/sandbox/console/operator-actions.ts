@@ -123,7 +123,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       `The build budget of ${String(company)} ${Object.keys(budget).length > 0 ? 'was changed' : 'is unchanged'}.`,
   }),
   action('POST /reset', [], {
-    call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.startState),
+    call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.recording.state),
     run: ({ console }) => console.history.clear(),
     notice: () => 'The sandbox was reset to its state at the start of the recording. Its clock was not set back.',
   }),

@@ -29,10 +29,8 @@ export function recordedTest(recording: Recording, options: SandboxOptions, stor
     .flatMap((step, index) => writer.write(step, index))
     .concat(writer.endBefore(Number.POSITIVE_INFINITY));
   const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaultLimit(name)));
-  const rules = faults.map(({ rule, remaining }) => ({
-    ...rule,
-    ...(Number.isFinite(remaining) && { times: remaining }),
-  }));
+  const left = (times: number) => Number.isFinite(times) && { times };
+  const rules = faults.map(({ rule, remaining }) => ({ ...rule, ...left(remaining) }));
   const settings = Object.entries({
     ...Object.fromEntries(KEPT_OPTIONS.map((name) => [name, options[name]])),
     ...(changed.length > 0 && { limits: Object.fromEntries(changed) }),

@@ -98,10 +98,6 @@ export class Recorder {
     return this.#recording.steps.length;
   }
 
-  get startState(): SandboxState {
-    return this.#recording.state;
-  }
-
   /** Returns the details of a logged request; `undefined` if the recorder has dropped them. */
   find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);

@@ -202,9 +202,11 @@ describe('an action by its endpoint', () => {
     expect(later.data.notice).toContain('Down was switched off; nothing is due.');
     // The chart and the text count the same attempts.
     expect(later.data.notice).toContain('116 delivery attempts failed');
-    expect(await page('/clock')).toMatch(/aria-label="120 failed, 20 gave up, 1 switched off"/);
+    expect(await page('/clock')).toMatch(
+      /aria-label="120 delivery attempts failed, 20 deliveries gave up, Down was switched off"/,
+    );
     await act('POST /api/webhooks/resume', { id });
-    expect(await page('/clock')).toContain('1 switched off, 1 resumed"');
+    expect(await page('/clock')).toContain('20 deliveries gave up, Down was resumed"');
   });
 
   it('loads a state, and records again from there', async () => {
@@ -252,7 +254,9 @@ describe('an action by its endpoint', () => {
       [2, true],
     ]);
     const list = await page('/deliveries');
-    expect(await page(`/deliveries?event=${eventId}&to=${id}`)).toContain('>manual</span>');
+    // Its retries are automatic.
+    const marks = (await page(`/deliveries?event=${eventId}&to=${id}`)).match(/<b>Attempt \d|>manual</g);
+    expect(marks).toEqual(['<b>Attempt 1', '<b>Attempt 2', '>manual<', '<b>Attempt 3']);
     // The list shows the time of the first attempt, by which it is ordered.
     expect(list).toMatch(/data-label="First at"><time[^>]*>00:00:00</);
     await act('POST /api/webhooks/pause', { id });
@@ -267,8 +271,8 @@ describe('an action by its endpoint', () => {
     expect(opened).toMatch(/<button aria-label="Resume Down">Resume<.*<button class="" disabled>Redeliver</s);
     const { data } = await act('POST /api/webhooks/resume', { id });
     expect(data).toMatchObject({
-      notice: 'Down is active again. 21 earlier events failed.',
-      link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show what failed'],
+      notice: 'Down is active again. 21 earlier deliveries gave up.',
+      link: [`/deliveries?state=failed&q=endpoint:${id}`, 'Show the deliveries'],
     });
     expect(await page(data.link[0])).toContain('1–21 of 21');
     expect(text).not.toContain('>Paused</span>');
@@ -291,7 +295,7 @@ describe('an action by its endpoint', () => {
     // Both pages count in the same words.
     for (const text of await pages()) expect(text).toMatch(/1 attempt failed(?:\.|, next)/);
     const redelivered = await act('POST /api/webhooks/redeliver', { event });
-    expect(redelivered.data.notice).toBe('A redelivery to Webhook has started.');
+    expect(redelivered.data.notice).toBe('A redelivery to Webhook has started. Its attempts show whether it succeeds.');
     await sandbox.advance(0);
     const after = await pages();
     for (const text of after) expect(text).toContain('1 attempt failed, then delivered');

@@ -90,15 +90,21 @@ describe('the pages', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
-    expect(await navigation()).toMatch(/Deliveries1 failing.*Limits1 full/s);
+    expect(await navigation()).toMatch(/Deliveries1\sfailing.*Limits1 full/s);
     // The link leads to what the number counts.
     expect(await page('/faults')).toContain('href="/deliveries?state=waiting"');
     expect(textOf(await page('/deliveries?state=waiting'))).toMatch(/Failing 1.*1–1 of 1/s);
     await sandbox.advance(9 * 3_600_000);
-    expect(await navigation()).toContain('Deliveries1 failed');
+    expect(await navigation()).toMatch(/Deliveries1\sgave\sup/);
+    expect(await page('/faults')).toContain('href="/deliveries?state=failed"');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(await navigation()).toContain('Deliveries1 off');
+    // The endpoint that is off hides neither what gave up nor what is failing.
+    const other = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(other.id);
+    await sandbox.advance(0);
+    expect(await navigation()).toMatch(/Deliveries1\soff, 1\sfailing, 20\sgave\sup/);
+    expect(await page('/faults')).toContain('href="/deliveries"');
   });
 
   it('a search finds values, paths and keys, and no names of fields', async () => {
@@ -338,16 +344,50 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Failed 1.*not retried/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Failing 0Gave up 1.*gave up/s);
     const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
     expect(textOf(await page(`/deliveries?event=${eventId}&to=${id}`))).toContain(
-      '1 attempt failed, not retried because the endpoint is paused.',
+      '1 attempt failed, gave up because the endpoint is paused.',
     );
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('Failed 2');
-    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Failed 0/s);
+    expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
+    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
+  });
+
+  it('a list of deliveries shows the ids of the resources, whose names may be the same', async () => {
+    const { createAudience, page, sandbox } = await startConsole();
+    sandbox.webhooks.create({ url: 'https://example.com/' });
+    for (const id of [await createAudience(), await createAudience()]) sandbox.jobs.finish('audience', id, 104);
+    await sandbox.advance(0);
+    expect(textOf(await page('/deliveries'))).toMatch(
+      /Events to endpoints.*completed of Visitors 6.*completed of Visitors 5/s,
+    );
+  });
+
+  it('the page of a resource shows the deliveries of all its relations', async () => {
+    const { api, createAudience, page, sandbox } = await startConsole();
+    sandbox.webhooks.create({ url: 'https://example.com/' });
+    const seed = await createAudience();
+    sandbox.jobs.finish('audience', seed, 104);
+    const body = { source_audience_id: seed, config: { target_size: 1_000 } };
+    const { data } = await (await api('POST', '/api/v2/lookalikes/create', body)).json();
+    sandbox.jobs.finish('lookalike', data[0].id, 400);
+    await sandbox.advance(0);
+    for (const id of [seed, data[0].id]) {
+      const [relations = ''] =
+        textOf(await page(`/resources/${id}`))
+          .split('Relations')[1]
+          ?.split('What happened') ?? [];
+      expect(relations).toMatch(/audience\.completed to Webhook.*audience\.failed to Webhook/s);
+    }
+  });
+
+  it('the list of fault rules shows the rate as its form and the API do', async () => {
+    const { page, sandbox } = await startConsole();
+    sandbox.faults.add({ on: 'usage.get', status: 503, rate: 0.25 });
+    expect(textOf(await page('/faults'))).toMatch(/Rate.*503.*0\.25.*Rate, 0 to 1/s);
   });
 
   it('an open delivery stays in the list when a redelivery changes its state', async () => {
@@ -362,12 +402,12 @@ describe('the pages', () => {
     status = 200;
     await act('POST /api/webhooks/redeliver', { event });
     await sandbox.advance(0);
-    expect(textOf(await page(open))).toMatch(/Failed 0.*6 attempts failed, then delivered\./s);
+    expect(textOf(await page(open))).toMatch(/Gave up 0.*6 attempts failed, then delivered\./s);
   });
 
   it.each([
     ['timeout', () => new Promise<Response>(() => {})],
-    ['refused', () => Promise.reject(new TypeError('x', { cause: { code: 'ECONNREFUSED' } }))],
+    ['no connection', () => Promise.reject(new TypeError('x', { cause: { code: 'ECONNREFUSED' } }))],
     ['no response', () => Promise.reject(new TypeError('ECONNREFUSED did not come in time'))],
   ])('a delivery without a response shows why, whatever its error says: %s', async (text, deliver) => {
     const limits = text === 'timeout' ? { deliveryTimeout: 20 } : {};
@@ -631,8 +671,8 @@ describe('the pages', () => {
     const chart = async (query = '') =>
       (await page(`/clock${query}`)).split('id="chart"')[1]?.split('</section></section>')[0] ?? '';
     const text = await chart();
-    expect(text).toContain('aria-label="90 completed, 1 due"');
-    expect(text).toContain('aria-label="1 failed, 1 due"');
+    expect(text).toContain('aria-label="90 jobs ended (90 completed), 1 due"');
+    expect(text).toContain('aria-label="1 delivery attempt failed, 1 due"');
     const past = await page('/clock?list=past');
     expect(textOf(past)).toMatch(/Happened 182.*audience 93.*completed.*1–50 of 182/s);
     expect(past).toContain('href="/resources/93"');
@@ -746,12 +786,14 @@ describe('the pages', () => {
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toMatch(
-      /, the last 19 events could not be delivered \(the service switches the endpoint off after 20\)/,
+      /, the last 19 deliveries or redeliveries gave up \(the service switches the endpoint off after 20\)/,
     );
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const shown = await page('/deliveries');
-    expect(textOf(shown)).toMatch(/ is switched off.*20 deliveries in a row failed all six attempts.*Resume/s);
+    expect(textOf(shown)).toMatch(
+      / is switched off.*20 deliveries or redeliveries in a row failed all six attempts.*Resume/s,
+    );
     expect(shown).not.toMatch(/canary|<script>|<img/);
   });
 
@@ -822,8 +864,8 @@ describe('the pages', () => {
     const before = await main();
     expect([before.includes(`/resources/${theirs}?`), before.includes(`/resources/${mine}?`)]).toEqual([true, false]);
     await act('POST /api/clock/advance', { ms: 3_600_000 });
-    expect(await main()).toContain('aria-label="1 completed"');
-    expect(await page('/clock')).toContain('aria-label="2 completed"');
+    expect(await main()).toContain('aria-label="1 job ended (1 completed)"');
+    expect(await page('/clock')).toContain('aria-label="2 jobs ended (2 completed)"');
   });
 
   it('weigh at most 40 KiB with their assets', async () => {

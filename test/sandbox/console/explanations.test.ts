@@ -33,7 +33,7 @@ describe('the page of a request', () => {
       expect(textOf(replay)).toMatch(/returned Once audience \d+ replayed/);
       expect(textOf(await page('/requests/req_2'))).toMatch(/Resultreturned Once audience/);
       // A rule that is used up stays listed.
-      expect(textOf(await page('/faults'))).toMatch(/response lost: cut after100 %used 1 of 1/);
+      expect(textOf(await page('/faults'))).toMatch(/response lost: cut after1used 1 of 1/);
       expect(textOf(await page('/faults'))).not.toContain('No faults');
       await sandbox.faults.remove(1);
       expect(textOf(await page('/faults'))).toContain('No faults');

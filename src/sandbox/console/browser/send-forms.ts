@@ -59,7 +59,9 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-function showResult(result: Readonly<Record<string, unknown>>): void {
+type Result = Readonly<Record<string, unknown>>;
+
+function showResult(result: Result): void {
   const { typescript, notice = 'Done.', link, token, secret = token } = result;
   const line = `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
   if (typeof secret !== 'string') notify(String(notice), { code: typescript, link });
@@ -67,18 +69,14 @@ function showResult(result: Readonly<Record<string, unknown>>): void {
 }
 
 /** Sends a form, and returns the result. After an error, shows the error and returns `undefined`. */
-async function send(
-  form: HTMLFormElement,
-  action: string,
-  button: HTMLElement | null,
-): Promise<Readonly<Record<string, unknown>> | undefined> {
+async function send(form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<Result | undefined> {
   const [method = 'POST', path = ''] = action.split(' ');
   const body = await bodyOf(form, button);
   const headers = { 'content-type': 'application/json' };
   const init = method === 'DELETE' ? { method } : { method, headers, body };
   clearErrors(form);
   const response = await fetch(path, init).catch(() => undefined);
-  const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
+  const result: Result | undefined = await response?.json().catch(() => undefined);
   if (!response?.ok) {
     showError(form, String(result?.message ?? 'The sandbox does not respond.'), result?.field);
     return undefined;
@@ -97,7 +95,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   const { confirm: question } = form.dataset;
   if (form.classList.contains('sending')) return;
   form.classList.add('sending');
-  let result: Readonly<Record<string, unknown>> | undefined;
+  let result: Result | undefined;
   try {
     if (question === undefined || confirm(question)) result = await send(form, action, submitter);
   } finally {

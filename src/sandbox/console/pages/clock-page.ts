@@ -3,7 +3,7 @@ import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, input } from '../forms.ts';
-import type { HappenedAt } from '../history.ts';
+import { type HappenedAt, happenedText } from '../history.ts';
 import { badge, emptyState, foreign, type Html, head, hint, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
@@ -163,10 +163,8 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
   });
-  // Count the last attempt of a delivery that gave up as failed, too.
-  const texts = happened.flatMap(({ result }) => (result === 'exhausted' ? ['failed', 'gave up'] : RESULTS[result][1]));
-  const results = [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`);
-  const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
+  const ended = happened.length > 0 ? [happenedText(happened)] : [];
+  const label = [...ended, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
   return { name: laneName(name), label, marks: [...past, ...next] };
 }
 

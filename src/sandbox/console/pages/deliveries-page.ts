@@ -6,7 +6,6 @@ import {
   deliveryLane,
   deliverySummary,
   groupDeliveries,
-  hasFailed,
   isDelivered,
   keptAttempts,
   MAX_ATTEMPTS,
@@ -29,14 +28,14 @@ const PATH = '/deliveries';
 
 export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = search(groupDeliveries(console.service, chosenAccount(console, query)), query, textOf);
-  const tabs = TABS.map(([value, text, isListed]): Segment => [value, text, hits.filter(isListed).length]);
+  const tabs = TABS.map(([value, text]): Segment => [value, text, hits.filter((hit) => isIn(hit, value)).length]);
   const segs = live('status', segments('State', PATH, query, 'state', tabs));
   return {
     title: 'Deliveries',
     content: [
       head('Deliveries', '', opener('create', 'Create an endpoint…', { style: 'primary' })),
       live('endpoints', endpointTable(console, query)),
-      html`<div class="head"><h2>Events</h2>${segs}</div>`,
+      html`<div class="head"><h2>Events to endpoints</h2>${segs}</div>`,
       live('kept', hint(keptAttempts(console.service))),
       deliveryList(console.service, query, hits),
       live('forms', [createDialog(accountField(shownAccounts(console, query))), editDialog()]),
@@ -45,22 +44,27 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
 }
 
 const TABS = [
-  ['', 'All', () => true],
-  ['waiting', STATES.waiting, ({ state }: DeliveryGroup) => state === 'waiting'],
-  ['failed', 'Failed', hasFailed],
+  ['', 'All'],
+  ['waiting', STATES.waiting],
+  ['failed', STATES.failed],
 ] as const;
+
+const isIn = ({ state }: DeliveryGroup, tab: string | null): boolean => !tab || state === tab;
 
 function deliveryList(service: Service, query: URLSearchParams, hits: readonly DeliveryGroup[]): readonly Html[] {
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
   // Keep the open delivery in the list, even if a redelivery has changed its state.
-  const [, , isInTab] = TABS.find(([value]) => value === query.get('state')) ?? TABS[0];
-  const isListed = (group: DeliveryGroup): boolean => isInTab(group) || isOpen(group);
+  const isListed = (group: DeliveryGroup): boolean => isIn(group, query.get('state')) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Html => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
     const subject = findResource(service, subjectIdOf(event) ?? 0);
-    return html`<a href="${address}#detail">${event.type}</a> ${subject ? html`<span class="soft">of</span> ${resourceLink(subject)}` : ''}`;
+    // The id distinguishes resources with the same name, such as the default name.
+    const of =
+      subject &&
+      html`<span class="soft">of</span> ${resourceLink(subject)} <span class="soft">${subject.name && subject.id}</span>`;
+    return html`<a href="${address}#detail">${event.type}</a> ${of ?? ''}`;
   };
   return listView({
     path: PATH,
@@ -109,9 +113,10 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
   const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to the attempt');
   const happenings = attempts.map((attempt, index) => {
-    const { at, manual } = attempt.delivery;
+    const { at, manual, attempt: number } = attempt.delivery;
+    const start = manual && number === 1 ? badge('', 'manual') : '';
     const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;
-    const line = html`<b>Attempt ${index + 1}</b> ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''} ${response}`;
+    const line = html`<b>Attempt ${index + 1}</b> ${responseBadge(attempt)} ${start} ${response}`;
     return { at, content: line };
   });
   const lanes = [deliveryLane(group)];

@@ -12,17 +12,15 @@ import { redactUrl } from '../redact-request.ts';
 import { shownCompanies } from '../shown-accounts.ts';
 import { counted } from '../words.ts';
 
-const NO_ENDPOINTS = emptyState(
-  'No webhook endpoints',
-  'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
-);
+const GETS = 'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.';
 
 /** Returns the webhook endpoints, with their problems and actions. */
 export function endpointTable(console: ConsoleContext, query: URLSearchParams): Html {
   const { state, clock } = console.service;
   const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
   const total = [...state.companies.values()].flatMap((company) => company.endpoints).length;
-  const none = total === 0 ? NO_ENDPOINTS : noMatch('/deliveries', 'webhook endpoints', total);
+  const none =
+    total === 0 ? emptyState('No webhook endpoints', GETS) : noMatch('/deliveries', 'webhook endpoints', total);
   const rows = table('Webhook endpoints', endpoints, none, [
     ['Endpoint', '', (one) => nameCell(one, query), 'main'],
     ['Events', 'w4', ({ events }) => eventsText(events)],
@@ -47,22 +45,21 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
   const until = previous && previous.until > now ? timeElement(previous.until, now) : '';
   const signatures = until && html`, deliveries signed with both secrets until ${until}`;
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
-  const failures = isFailing
-    ? `, the last ${counted(consecutiveFailures, 'event')} could not be delivered (the service switches the endpoint off after 20)`
-    : '';
-  return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
+  const size = counted(consecutiveFailures, 'delivery or redelivery', 'deliveries or redeliveries');
+  const failures = `, the last ${size} gave up (the service switches the endpoint off after 20)`;
+  return html`endpoint ${id}, ${foreign(creator.company.name)}${isFailing ? failures : ''}${signatures}`;
 }
 
 /** Returns the state of an endpoint: active, paused, or switched off by the service. */
-function stateBadge(endpoint: Endpoint): Html {
-  if (endpoint.is_active) return badge('ok', 'Active');
-  return isDisabled(endpoint) ? badge('bad', 'Switched off') : badge('', 'Paused');
-}
+const stateBadge = (one: Endpoint): Html =>
+  one.is_active ? badge('ok', 'Active') : isDisabled(one) ? badge('bad', 'Switched off') : badge('', 'Paused');
 
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   return note('bad', html`<bdi>${one.name}</bdi> is switched off`, {
-    details: ['20 deliveries in a row failed all six attempts. The endpoint receives no events until you resume it.'],
-    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show what failed</a>`],
+    details: [
+      '20 deliveries or redeliveries in a row failed all six attempts. The endpoint receives no events until you resume it.',
+    ],
+    actions: [resume(one), html`<a href="${deliveriesTo(one, query, 'failed')}">Show the deliveries that gave up</a>`],
   });
 }
 

@@ -31,7 +31,7 @@ const faultTable = (rules: readonly ActiveFault[]): Html =>
     ['Rule', 'w1', ({ id }) => id],
     ['Requests', '', requestsOf, 'main'],
     ['Fault', 'w5', faultOf, 'full'],
-    ['Rate', 'w1', ({ rule: { rate = 1 } }) => `${rate * 100} %`],
+    ['Rate', 'w1', ({ rule: { rate = 1 } }) => rate],
     ['Times', 'w3', usedText],
     ['Actions', 'w2', ({ id }) => remove(id), 'right'],
   ]);
@@ -89,6 +89,6 @@ const ruleFields = (): readonly Html[] => [
   checkbox('Half a response', 'malformed', 'true'),
   numberInput('Delay, ms', 'delay'),
   numberInput('Hold create requests, ms', 'inFlight'),
-  numberInput('Probability, 0 to 1', 'rate', { max: 1, step: 'any', placeholder: '1' }),
+  numberInput('Rate, 0 to 1', 'rate', { max: 1, step: 'any', placeholder: '1' }),
   numberInput('Times', 'times', { min: 1, placeholder: 'no limit' }),
 ];

@@ -73,22 +73,23 @@ const MAX_CHILDREN = 30;
 function tree(service: Service, current: ShownResource, groups: readonly DeliveryGroup[]): Html {
   const { ancestors, childrenOf } = relationsOf(current);
   const seen = new Set<number>();
+  const linesOf = ({ id }: ShownResource): Content => groups.filter((group) => isAbout(group, id)).map(deliveryLine);
   const branch = (one: ShownResource): Html | '' => {
     // List a lookalike of a lookalike only once, although it is below both.
     if (seen.has(one.id)) return '';
     seen.add(one.id);
     const children = childrenOf(one.id);
     const more = children.length - MAX_CHILDREN;
-    const isShown = one === current || one.kind === 'activation';
     const below = [
-      isShown ? groups.filter((group) => isAbout(group, one.id)).map(deliveryLine) : '',
+      linesOf(one),
       one.kind === 'activation' ? resultLines(service, one.id) : '',
       children.slice(0, MAX_CHILDREN).map(branch),
       more > 0 ? html`<li><div class="soft">and ${count(more)} more, created from it</div></li>` : '',
     ];
     return html`<li>${objectLine(one, one === current)}<ul>${below}</ul></li>`;
   };
-  const below = (made: Content, one: ShownResource): Html => html`<li>${objectLine(one, false)}<ul>${made}</ul></li>`;
+  const below = (made: Content, one: ShownResource): Html =>
+    html`<li>${objectLine(one, false)}<ul>${linesOf(one)}${made}</ul></li>`;
   return html`<ul class="tree">${ancestors.reduceRight(below, html`${branch(current)}`)}</ul>`;
 }
 

@@ -42,13 +42,9 @@ export function storySection(story: Story): Html {
   const shown = query.has('all') ? chapters : chapters.slice(-MAX_CHAPTERS);
   const earlier = chapters.length - shown.length;
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${counted(earlier, 'earlier event')}</a></p>` : '';
-  const kept = [
-    keptRequests(console.service.state),
-    keptAttempts(console.service),
-    resource.status === undefined || console.history.changesOf(id).length > 0
-      ? ''
-      : 'The statuses of the job are not kept.',
-  ];
+  const hasChanges = resource.status === undefined || console.history.changesOf(id).length > 0;
+  const statuses = hasChanges ? '' : 'The statuses of the job are not kept.';
+  const kept = [keptRequests(console.service.state), keptAttempts(console.service), statuses];
   const lead = hint(kept.filter(Boolean).join(' '));
   return html`<h2>What happened</h2>${lead}${more}${timeline(shown, now)}`;
 }
