@@ -318,7 +318,7 @@ export class Jobs {
     return own ?? (kind === 'lookalike' ? ofAudience : undefined);
   }
 
-  /** Returns an outcome as an object. Throws if jobs of this kind cannot end at its status. */
+  /** Returns an outcome as an object. Throws for an unknown kind, an invalid duration, or a status that is not final. */
   #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
     if (!Object.hasOwn(PHASES, kind))
       throw new Error(`\`kind\` of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);

@@ -94,7 +94,7 @@ export class SharedPolls {
   }
 
   /**
-   * Polls a target. Only one poll at a time waits for a permit, and a poll counts when it receives the permit.
+   * Polls a target. Only one poll at a time waits for its first permit, and a poll counts when it receives a permit.
    * Otherwise, polls that queue behind the user's calls would be sent together, and could exceed half of the bucket.
    */
   async poll(target: PollTarget, signal: AbortSignal): Promise<void> {

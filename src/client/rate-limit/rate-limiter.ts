@@ -89,7 +89,7 @@ function rejectWith(request: QueuedRequest, reason: unknown): void {
 /** Maximum milliseconds between two permits for background requests while foreground requests are waiting. */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** Minimum milliseconds between two checks of a waiting request. */
+/** Minimum milliseconds that a waiting request sleeps until its next check, unless it is woken earlier. */
 const MIN_SLEEP_MS = 10;
 
 /**

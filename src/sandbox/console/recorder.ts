@@ -29,7 +29,7 @@ export interface Recording {
   readonly faults: readonly ActiveFault[];
   /** The steps, in the order of their starts. */
   readonly steps: readonly Step[];
-  /** Response statuses of webhook receivers, by URL and event id, in the order of the attempts; 0 for no response. */
+  /** Response statuses of webhook receivers, by URL and event id, in the order in which the attempts ended; 0 for no response. */
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   readonly isFull: boolean;
 }
