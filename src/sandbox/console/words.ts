@@ -56,9 +56,8 @@ export function relativeText(ms: number): string {
 /** Says how many of all requests or events are kept; an empty string if all are kept. */
 export function keptText(things: string, kept: number, total: number): string {
   if (kept === total) return '';
-  return kept === 0
-    ? `The earlier ${things} are not kept.`
-    : `Only the last ${count(kept)} of ${count(total)} ${things} are kept.`;
+  if (kept === 0) return `The earlier ${things} are not kept.`;
+  return `Only the last ${kept === 1 ? '' : `${count(kept)} `}of ${count(total)} ${things} ${kept === 1 ? 'is' : 'are'} kept.`;
 }
 
 /** Returns a time of day with its date, without the year. */
@@ -73,6 +72,10 @@ export const count = (value: number): string => value.toLocaleString('en-US');
 /** Returns a number with its noun, such as "1 job" or "2 jobs". */
 export const counted = (value: number, one: string, several = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : several}`;
+
+/** Counts equal texts, such as "18 completed, 1 failed". */
+export const tally = (texts: readonly string[]): string =>
+  [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`).join(', ');
 
 /** Returns an address of the console with the account filter, unless it sets another one. */
 export function withAccount(href: string, account: string | null): string {

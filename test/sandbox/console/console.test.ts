@@ -244,7 +244,7 @@ describe('the pages', () => {
       [13.2, 0.3],
     ]);
     expect(xs(running, 'busy later')).toEqual([[13.2, 82.8]]);
-    expect(textOf(running)).toContain('3, among them: 00:01:00: 200');
+    expect(textOf(running)).toContain('3 from 1 Jan, 00:01:00 to 1 Jan, 00:01:00 (3 succeeded), among them: 00:01:00: 200');
     expect(textOf(running)).toContain('ends in 9 min');
     sandbox.jobs.finish('audience', id, 104);
     await sandbox.advance(9 * 3_600_000);
@@ -641,7 +641,7 @@ describe('the pages', () => {
     );
     expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
     const numbersOf = (shown: string, style: string) =>
-      [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
+      [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+) from)?`, 'g'))].map(([, number = 1]) =>
         Number(number),
       );
     expect(numbersOf(text, 'good mark').reduce((sum, number) => sum + number, 0)).toBe(90);

@@ -9,7 +9,7 @@ import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
-import { clockText, count, dateText, keptText, relativeText } from '../words.ts';
+import { clockText, count, dateText, keptText, relativeText, tally } from '../words.ts';
 
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, history } = console;
@@ -81,7 +81,7 @@ interface Events {
 /** Returns the due events, the next event first, or the past events, the latest event first. */
 function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
-  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : due;
+  const rows: readonly TimedEvent[] = isPast ? happened.toSorted((a, b) => b.time - a.time || b.order - a.order) : due;
   const choices = segments('Events', '/clock', query, 'list', [
     ['', 'Due', due.length],
     ['past', 'Happened', happened.length],
@@ -135,8 +135,8 @@ const RESULTS = {
 const HOUR_MS = 3_600_000;
 
 function timeChart({ due, happened, now, query }: Events): Html | '' {
-  // The chart omits past events without a result, such as the steps of a job.
-  const ended = happened.filter(({ result }) => result !== 'done');
+  // The chart omits the steps of a job.
+  const ended = happened.filter(({ result, lane }) => result !== 'done' || lane !== 'Jobs');
   const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
   const lanes = [...names].map((name) =>
@@ -158,15 +158,16 @@ function timeChart({ due, happened, now, query }: Events): Html | '' {
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
   const past = happened.map(({ time, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at: time, tone, title: `${clockText(time)}: ${description}: ${text}` };
+    return { at: time, tone, result: text, title: `${clockText(time)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
-    return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
+    return { at: time, tone: 'busy', result: 'due', title: `${clockText(time)}: ${description}`, isDue: true };
   });
   // Count the last attempt of a delivery that gave up as failed, too.
   const texts = happened.flatMap(({ result }) => (result === 'exhausted' ? ['failed', 'gave up'] : RESULTS[result][1]));
-  const results = [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`);
-  const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
+  // A running job is due once, although its steps are events, too.
+  const subjects = new Set(due.map(({ href, description }) => href ?? description));
+  const label = tally([...texts, ...Array.from(subjects, () => 'due')]);
   return { name: laneName(name), label, marks: [...past, ...next] };
 }
 
