@@ -118,7 +118,8 @@ export function deliveryLane(group: DeliveryGroup): Lane {
       ? { at, tone: 'good', result: 'succeeded', title }
       : { at, tone: 'bad', result: 'failed', title };
   });
-  if (retryAt !== undefined) marks.push({ at: retryAt, tone: 'busy', result: 'due', title: 'Next attempt', isDue: true });
+  if (retryAt !== undefined)
+    marks.push({ at: retryAt, tone: 'busy', result: 'due', title: 'Next attempt', isDue: true });
   const name = html`<a href="${deliveryHref(event)}">${foreign(event.endpoint.name)}</a>`;
   return { name, label: deliverySummary(group), marks };
 }

@@ -50,11 +50,13 @@ export function isShown(console: ConsoleContext, query: URLSearchParams): (owner
   return (owner) => !chosen || owner === chosen || owner === chosen.company;
 }
 
-/** Returns the form field for the account of an action. With a single account, the field is hidden. */
-export function accountField(accounts: readonly AccountRecord[]): Html | '' {
-  const [first, ...more] = accounts;
-  if (!first) return '';
-  if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
-  const choices = [first, ...more].map(({ email }) => [email, email] as const);
-  return select('Account', 'account', choices);
+/** Returns the form field for the account of an action, the newest one first. With a single account, the field is hidden. */
+export function accountField(accounts: readonly AccountRecord[]): Html {
+  const emails = accounts.map(({ email }) => email).reverse();
+  if (emails.length < 2) return html`<input type="hidden" name="account" value="${emails[0] ?? ''}">`;
+  return select(
+    'Account',
+    'account',
+    emails.map((email) => [email, email]),
+  );
 }

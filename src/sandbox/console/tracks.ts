@@ -76,7 +76,10 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const ticks = ticksOf(from, from + length).map(([time, text]) => [x(time), text] as const);
   const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
   const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
-    const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map((cluster) => clusterElement(cluster, x))];
+    const content = [
+      spans.map((span) => spanElement(span, x)),
+      clustersOf(marks, x).map((cluster) => clusterElement(cluster, x)),
+    ];
     const isOutside = content.flat().every((element) => element === '');
     const text = isOutside ? `${label}, outside of this span` : label;
     return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${text}">${grid}${content}</svg><div class="soft" aria-hidden="true">${text}</div>`;

@@ -30,12 +30,15 @@ function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   return table('Build budgets and rate buckets', shownLimits(console, query), NO_LIMITS, [
     ['Limit', '', ({ name, owner }) => html`<b>${name}</b> <small>${foreign(owner)}</small>`, 'main wrap'],
     ['Used', 'w5', ({ window }) => usedText(window, now), 'wrap'],
-    ['Over time', 'w3', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
+    ['Over time', 'w4', (limit) => chartOf(limit, now), 'full'],
     ['Actions', 'w2', (limit) => advanceTo(limit, now), 'right'],
   ]);
 }
 
 const NO_LIMITS = emptyState('No organizations', 'Create an account: the builds of its organization are limited.');
+
+const chartOf = ({ name, owner, window }: Limit, now: number): Html =>
+  html`<div class="rate">${windowTrack(`${name}, ${owner}`, window, now)}<small class="num">±${durationText(window.saved.interval)}</small></div>`;
 
 function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);
@@ -64,7 +67,7 @@ function budgetForm(companies: readonly Company[]): Html {
 
 function ratesForm(limits: ConsoleContext['service']['limits']): Html {
   const field = (label: string, name: string, value: number, factor?: number): Html =>
-    html`<input${attributesOf({ type: 'number', min: 0, step: 'any', size: 5, required: true, 'aria-label': label, name, value, 'data-factor': factor })}>`;
+    html`<input${attributesOf({ type: 'number', min: 0, step: 'any', required: true, 'aria-label': label, name, value, 'data-factor': factor })}>`;
   const rows = BUCKETS.map((name) => {
     const { limit, interval } = limits[name];
     const requests = field(`Requests (${name})`, `${name}.limit`, limit);
