@@ -64,7 +64,6 @@ export const note = (
   html`<div class="note ${tone}"><b class="${tone}">${title}</b>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
-/** Returns the text of an empty list: what is missing, why, and what to do. */
 /** A line of smaller text; nothing without a text. */
 export const hint = (text: string): Html | '' => text && html`<p class="hint">${text}</p>`;
 
@@ -72,7 +71,7 @@ export const emptyState = (title: string, text: Content, action: Content = ''): 
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 
 export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>
-  html`<div class="head"><h1>${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
+  html`<div class="head"><h1 tabindex="-1">${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
 
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;

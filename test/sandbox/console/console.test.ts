@@ -390,7 +390,7 @@ describe('the pages', () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/index?page=2&api_key=canary');
     const text = await page('/requests/req_1');
-    expect(text).toContain('<h1>GET <bdi>/api/v2/audiences/index</bdi></h1>');
+    expect(text).toContain('<h1 tabindex="-1">GET <bdi>/api/v2/audiences/index</bdi></h1>');
     expect(textOf(text)).toContain('Query?page=2&api_key=…');
   });
 

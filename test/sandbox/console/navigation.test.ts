@@ -34,7 +34,7 @@ describe('finding', () => {
       ['"shoppers b"', `/resources/${theirs}`],
       ['shop', '/resources?q=%22shop%22'],
       [`audience:${mine}`, `/resources/${mine}`],
-      [`activation:${mine}`, `/requests?q=activation%3A${mine}`],
+      [`activation:${mine}`, null],
       ['My receiver', `/deliveries?q=endpoint%3A${endpoint}`],
       ['twice', '/requests?q=key%3Atwice'],
       ['status:404', '/requests?q=status%3A404'],

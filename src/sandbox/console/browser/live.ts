@@ -23,7 +23,7 @@ function replace(part: HTMLElement, other: HTMLElement): void {
     element.scrollTop = scrolled[index] ?? 0;
   });
   if (!focused) return;
-  const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
+  const candidates = [...part.querySelectorAll<HTMLElement>('a, button, h1, h2')];
   const same = candidates.find((candidate) => labelOf(candidate) === labelOf(focused));
   // If the focused element is gone, Tab continues from its part, not from the top of the page.
   if (!same) part.tabIndex = -1;

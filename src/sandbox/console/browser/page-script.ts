@@ -39,9 +39,11 @@ function addCopy(): void {
 }
 
 function addKeys(): void {
-  // After a link or a search of the console, Tab continues in the content.
-  if (document.referrer.startsWith(location.origin) && location.hash === '')
-    find('main')?.focus({ preventScroll: true });
+  // After a link or a search, Tab continues in what was opened: at its heading if the focus was visible before.
+  const opened = location.hash === '#detail' ? '.more h2' : 'h1';
+  if (document.referrer.startsWith(location.origin) && ['', '#detail'].includes(location.hash))
+    find(sessionStorage.getItem('focus') === 'visible' ? opened : 'main')?.focus({ preventScroll: true });
+  addEventListener('pagehide', () => sessionStorage.setItem('focus', find(':focus-visible') ? 'visible' : ''));
   const search = find<HTMLInputElement>('.find input');
   // A phone has no Ctrl key.
   if (search && !matchMedia('(pointer: coarse)').matches) search.placeholder = 'Find (Ctrl K)';
