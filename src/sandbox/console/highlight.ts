@@ -17,5 +17,4 @@ export function parsed(text: string): unknown {
 }
 
 export const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
-/** Formats JSON on several lines; returns other text unchanged. */
 export const prettyJson = (text: string): string => JSON.stringify(parsed(text), undefined, 2) ?? text;

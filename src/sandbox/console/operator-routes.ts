@@ -27,7 +27,6 @@ import { findRequests, unsearchedText } from './request-search.ts';
 import { shownAccounts, shownCompanies } from './shown-accounts.ts';
 import { withAccount } from './words.ts';
 
-/** Creates a page; `undefined` if the id does not exist. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
 
 /** Adds the pages, downloads and other routes for the operator's browser, which need the token of the run. */

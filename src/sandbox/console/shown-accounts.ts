@@ -6,11 +6,8 @@ import { select } from './forms.ts';
 import type { Html } from './html.ts';
 import type { Owner } from './objects.ts';
 
-/** Returns the account of the account filter; `undefined` for all accounts. */
-export const chosenAccount = (
-  { service: { state } }: ConsoleContext,
-  query: URLSearchParams,
-): AccountRecord | undefined => state.accounts.get(query.get('account') ?? '');
+export const chosenAccount = ({ service }: ConsoleContext, query: URLSearchParams): AccountRecord | undefined =>
+  service.state.accounts.get(query.get('account') ?? '');
 
 export function shownAccounts(console: ConsoleContext, query: URLSearchParams): readonly AccountRecord[] {
   const chosen = chosenAccount(console, query);

@@ -15,7 +15,6 @@ export interface Mark {
   readonly isDue?: boolean;
 }
 
-/** A period in a lane. A planned period has not begun. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -24,7 +23,6 @@ export interface Span {
   readonly isPlanned?: boolean;
 }
 
-/** A line of a chart: its name, its content in words, and its marks and periods. */
 export interface Lane {
   readonly name: Content;
   readonly label: string;
@@ -32,7 +30,6 @@ export interface Lane {
   readonly spans?: readonly Span[];
 }
 
-/** The period that a chart shows, and the current time. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -51,7 +48,6 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
 /** A period that the reader can choose: its value in the address, its name, and its limits. */
 export type RangeChoice = readonly [value: string, text: string, range: TimeRange];
 
-/** Returns a chart with its title and the choice of its period, which is part of the address. */
 export function chartCard(
   title: string,
   lanes: readonly Lane[],
@@ -65,7 +61,6 @@ export function chartCard(
 ${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</section>`;
 }
 
-/** Share of the width that stays empty on each side. */
 const MARGIN = 0.04;
 
 /** Returns lanes below one another on one axis of time, each with its text beside it. Positions are percentages: text keeps its size at any width. */
@@ -101,8 +96,8 @@ export function windowTrack(label: string, window: SlidingWindow, now: number): 
   const y = (number: number): string => Math.max(0, 100 * (1 - number / Math.max(1, limit))).toFixed(1);
   const filled = `M0 100${times.map((time, index) => `H${x(time)}V${y(index + 1)}`).join('')}H500`;
   const emptied = times.map((time, index) => `H${x(time + interval)}V${y(used - index - 1)}`).join('');
-  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>The chart shows ${length} before and after now. The line at the top is the limit, ${count(limit)}.</title>
-<line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
+  return html`<div class="rate"><svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>The chart shows ${length} before and after now. The line at the top is the limit, ${count(limit)}.</title>
+<line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg><small class="num">±${length}</small></div>`;
 }
 
 const percent = (x: number): string => `${x.toFixed(2)}%`;

@@ -42,7 +42,6 @@ function show(fresh: Document): void {
   }
 }
 
-/** Shows the changes, or the reason why the page cannot be updated. */
 export async function refresh(): Promise<void> {
   const response = await fetch(location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
@@ -80,7 +79,6 @@ function listen(report: () => void): Promise<void> {
         events.close();
         resolve();
       };
-      // When the stream opens, show what has changed since the page was rendered.
       for (const name of ['open', 'change'])
         events.addEventListener(name, () => {
           report();

@@ -81,31 +81,26 @@ const NO_TOKENS = emptyState(
   'The API responds with 401 until you issue one. An MCP client connects with your consent, at /oauth/authorize.',
 );
 
+const KINDS = ['api', 'mcp'].map((kind) => [kind, kind.toUpperCase()] as const);
+
+const TYPED = { required: true, autocomplete: 'off' } as const;
+
 const JOINS = 'Empty: the account joins Example Company. A new name creates an organization.';
 
 const dialogs = (account: Html | '', max: number): readonly Html[] => [
   formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [
-      input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
-      input('Password', 'password', { required: true, autocomplete: 'off' }),
+      input('Email', 'email', { type: 'email', ...TYPED }),
+      input('Password', 'password', TYPED),
       input('Organization', 'company', { placeholder: 'Example Company' }, JOINS),
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {
     lead: `The token is shown once. An account can have ${count(max)} live tokens of each kind.`,
-    fields: [
-      account,
-      select('Kind', 'kind', [
-        ['api', 'API'],
-        ['mcp', 'MCP'],
-      ]),
-    ],
+    fields: [account, select('Kind', 'kind', KINDS)],
   }),
   formDialog('password', html`The password of <bdi data-name>an account</bdi>`, 'POST /api/password', 'Change it', {
     lead: 'A new password revokes every token and OAuth connection of the account, and ends its login.',
-    fields: [
-      html`<input type="hidden" name="account">`,
-      input('New password', 'password', { required: true, autocomplete: 'off' }),
-    ],
+    fields: [html`<input type="hidden" name="account">`, input('New password', 'password', TYPED)],
   }),
 ];

@@ -72,13 +72,11 @@ type TimedEvent = DueTask & Partial<HappenedAt>;
 interface Events {
   readonly due: readonly DueTask[];
   readonly happened: readonly HappenedAt[];
-  /** Number of events in the list without any filter. */
   readonly total: number;
   readonly now: number;
   readonly query: URLSearchParams;
 }
 
-/** Returns the due events, the next event first, or the past events, the latest event first. */
 function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
   const rows: readonly TimedEvent[] = isPast ? happened.toSorted((a, b) => b.time - a.time || b.order - a.order) : due;

@@ -30,15 +30,12 @@ function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   return table('Build budgets and rate buckets', shownLimits(console, query), NO_LIMITS, [
     ['Limit', '', ({ name, owner }) => html`<b>${name}</b> <small>${foreign(owner)}</small>`, 'main wrap'],
     ['Used', 'w5', ({ window }) => usedText(window, now), 'wrap'],
-    ['Over time', 'w4', (limit) => chartOf(limit, now), 'full'],
+    ['Over time', 'w4', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
     ['Actions', 'w2', (limit) => advanceTo(limit, now), 'right'],
   ]);
 }
 
 const NO_LIMITS = emptyState('No organizations', 'Create an account: the builds of its organization are limited.');
-
-const chartOf = ({ name, owner, window }: Limit, now: number): Html =>
-  html`<div class="rate">${windowTrack(`${name}, ${owner}`, window, now)}<small class="num">±${durationText(window.saved.interval)}</small></div>`;
 
 function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);

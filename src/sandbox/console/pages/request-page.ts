@@ -5,7 +5,6 @@ import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
 import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
-import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import type { KeptRequest } from '../recorder.ts';
@@ -17,11 +16,7 @@ import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-export async function requestPage(
-  console: ConsoleContext,
-  id: string,
-  query: URLSearchParams,
-): Promise<Page | undefined> {
+export async function requestPage(console: ConsoleContext, id: string, query: URLSearchParams) {
   const { service, recorder } = console;
   const { log } = service.state;
   const entry = log.find((candidate) => candidate.id === id);
@@ -32,8 +27,7 @@ export async function requestPage(
   const recorded = recorder.find(entry);
   const { method, path } = entry;
   const listed = findRequests(console, query);
-  const isNewer = (one: LogEntry): boolean => numberOf(one.id) > numberOf(id);
-  const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
+  const order = (one: LogEntry): number => numberOf(one.id) - numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
@@ -43,11 +37,14 @@ export async function requestPage(
   const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
-    content: html`${live(
-      'near',
-      html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
-<small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>`,
-    )}
+    content: html`<section id="near" data-live><p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
+<small>${near(
+      listed.find((one) => order(one) > 0),
+      'Newer',
+    )} ${near(
+      listed.findLast((one) => order(one) < 0),
+      'Older',
+    )}</small></p></section>
 ${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
 ${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
 ${recorded ? await details(recorded, service.state.accounts.size > 1) : NOT_KEPT}`,

@@ -97,10 +97,7 @@ export function detailsOf({ namespace, account, id, fields }: ShownResource, now
   if (namespace === 'schedules') return `every ${String(interval_hours ?? 24)} h, ${String(replays ?? 0)} builds`;
   if (namespace === 'poiSubmissions') return `${count(Number(rows))} rows`;
   const audience = account.audiences.get(id);
-  if (namespace === 'audiences' && audience) {
-    const text = eligibilityText(audience, now);
-    return html`<span title="${text}">${text}</span>`;
-  }
+  if (namespace === 'audiences' && audience) return foreign(eligibilityText(audience, now), ' ');
   const activation = account.activations.get(id);
   if (namespace !== 'activations' || !activation) return '';
   const streams = activation.datastreams.map(({ name: stream, status }) => `${stream}: ${status}`).join(', ');
