@@ -23,7 +23,7 @@ export function table<T>(
   const rows = entries.map((entry) => {
     const below = more(entry);
     const isOpen = below !== undefined;
-    const row = html`<tr role="row"${attributesOf({ class: isOpen && 'on', id: isOpen && 'detail' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
+    const row = html`<tr role="row"${attributesOf({ class: isOpen && 'on' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
     if (!isOpen) return row;
     return html`${row}<tr role="row" class="more"><td role="cell" colspan="${columns.length}">${below}</td></tr>`;
   });

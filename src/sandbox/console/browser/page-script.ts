@@ -39,10 +39,9 @@ function addCopy(): void {
 }
 
 function addKeys(): void {
-  // After a link or a search, Tab continues in what was opened: at its heading if the focus was visible before.
-  const opened = location.hash === '#detail' ? '.more h2' : 'h1';
-  if (document.referrer.startsWith(location.origin) && ['', '#detail'].includes(location.hash))
-    find(sessionStorage.getItem('focus') === 'visible' ? opened : 'main')?.focus({ preventScroll: true });
+  // After a link or a search, Tab continues in the content: at its heading if the focus was visible before.
+  if (document.referrer.startsWith(location.origin) && location.hash === '')
+    find(sessionStorage.getItem('focus') === 'visible' ? 'h1' : 'main')?.focus({ preventScroll: true });
   addEventListener('pagehide', () => sessionStorage.setItem('focus', find(':focus-visible') ? 'visible' : ''));
   const search = find<HTMLInputElement>('.find input');
   // A phone has no Ctrl key.

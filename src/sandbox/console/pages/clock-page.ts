@@ -137,13 +137,8 @@ function timeChart({ due, happened, now, query }: Events): Html | '' {
   const ended = happened.filter(({ result, lane }) => result !== 'done' || lane !== 'Jobs');
   const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
-  const lanes = [...names].map((name) =>
-    clockLane(
-      name,
-      ended.filter(({ lane }) => lane === name),
-      due.filter(({ lane }) => lane === name),
-    ),
-  );
+  const inLane = <T extends DueTask>(events: readonly T[], name: string) => events.filter(({ lane }) => lane === name);
+  const lanes = [...names].map((name) => clockLane(name, inLane(ended, name), inLane(due, name)));
   const around = (ms: number) => ({ from: now - ms / 2, to: now + ms / 2, now });
   const ranges = [
     ['', 'All', rangeOf(lanes, now)],

@@ -27,9 +27,9 @@ export async function requestPage(console: ConsoleContext, id: string, query: UR
   const recorded = recorder.find(entry);
   const { method, path } = entry;
   const listed = findRequests(console, query);
-  const order = (one: LogEntry): number => numberOf(one.id) - numberOf(id);
-  const near = (one: LogEntry | undefined, text: string): Html | '' =>
-    one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
+  const near = (text: string, [one]: readonly LogEntry[]) => one && html`<a href="/requests/${one.id}">${text}</a>`;
+  const newer = listed.filter((one) => numberOf(one.id) > numberOf(id));
+  const older = listed.filter((one) => numberOf(one.id) < numberOf(id)).slice(-1);
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
   const withNewKey = entry.idempotencyKey ? resendForm('Send with a new key', { id, key: 'new' }) : '';
@@ -38,13 +38,7 @@ export async function requestPage(console: ConsoleContext, id: string, query: UR
   return {
     title: `${method} ${path}`,
     content: html`<section id="near" data-live><p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
-<small>${near(
-      listed.find((one) => order(one) > 0),
-      'Newer',
-    )} ${near(
-      listed.findLast((one) => order(one) < 0),
-      'Older',
-    )}</small></p></section>
+<small>${near('Newer', newer)} ${near('Older', older)}</small></p></section>
 ${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
 ${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
 ${recorded ? await details(recorded, service.state.accounts.size > 1) : NOT_KEPT}`,
