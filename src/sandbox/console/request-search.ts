@@ -23,7 +23,6 @@ export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry):
   return [...path.matchAll(IN_PATH), ...(body ?? '').matchAll(IN_BODY)].map(([, id]) => Number(id));
 }
 
-/** Returns a text with the number of requests whose bodies a search could not read; an empty string if there are none. */
 export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;

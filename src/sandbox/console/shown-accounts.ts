@@ -20,7 +20,6 @@ export function shownCompanies(console: ConsoleContext, query: URLSearchParams):
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
 }
 
-/** A rolling window, and the organization or token whose builds or requests it counts. */
 export interface Limit {
   readonly name: string;
   readonly owner: string;

@@ -82,9 +82,7 @@ const NO_TOKENS = emptyState(
 );
 
 const KINDS = ['api', 'mcp'].map((kind) => [kind, kind.toUpperCase()] as const);
-
 const TYPED = { required: true, autocomplete: 'off' } as const;
-
 const JOINS = 'Empty: the account joins Example Company. A new name creates an organization.';
 
 const dialogs = (account: Html | '', max: number): readonly Html[] => [

@@ -118,7 +118,6 @@ async function curlBlock(recorded: KeptRequest, hasAccounts: boolean): Promise<H
 <p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>${whose}.${files}</p>`;
 }
 
-/** Headers of the connection and of browsers, which do not help to explain a response. */
 const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*|sec-.*)$/;
 
 const headerList = (headers: KeptRequest['headers']): Html =>
