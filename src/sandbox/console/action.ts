@@ -17,11 +17,9 @@ export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
-  /** Arguments of the call. */
   readonly args: readonly unknown[];
   /** Result of `run`, or of the call if `run` returns nothing. */
   readonly result: unknown;
-  /** The events during the call. */
   readonly happened: readonly HappenedAt[];
 }
 
@@ -37,11 +35,9 @@ export interface Action {
   run?(subject: Subject, fields: JsonObject): unknown;
   /** Returns the body of the response. @default the fields that were sent */
   respond?(outcome: Outcome): object;
-  /** Returns the text of the notice on the page. */
   notice(outcome: Outcome): string;
 }
 
-/** Creates an action from its method and path, such as `POST /reset`. */
 export function action(
   endpoint: `${Action['method']} /${string}`,
   fields: readonly string[] | undefined,
@@ -66,17 +62,14 @@ export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }
 
-export function number(fields: JsonObject, name: string): number {
+function typed<T>(type: string, fields: JsonObject, name: string): T {
   const value = fields[name];
-  if (typeof value === 'number') return value;
-  throw new FieldError(`\`${name}\` must be a number, not ${typeof value}.`, name);
+  if (typeof value === type) return value as T;
+  throw new FieldError(`\`${name}\` must be a ${type}, not ${typeof value}.`, name);
 }
 
-export function string(fields: JsonObject, name: string): string {
-  const value = fields[name];
-  if (typeof value === 'string') return value;
-  throw new FieldError(`\`${name}\` must be a string, not ${typeof value}.`, name);
-}
+export const number = (fields: JsonObject, name: string): number => typed('number', fields, name);
+export const string = (fields: JsonObject, name: string): string => typed('string', fields, name);
 
 export const optional = <T>(
   read: (fields: JsonObject, name: string) => T,

@@ -101,9 +101,12 @@ export function deliveryLane(group: DeliveryGroup): Lane {
   const marks = attempts.map((attempt, index): Mark => {
     const { at, status = 'no response' } = attempt.delivery;
     const title = `Attempt ${index + 1} at ${clockText(at)}: ${status}`;
-    return { at, tone: isDelivered(attempt) ? 'good' : 'bad', title };
+    return isDelivered(attempt)
+      ? { at, tone: 'good', result: 'succeeded', title }
+      : { at, tone: 'bad', result: 'failed', title };
   });
-  const next: Mark[] = retryAt === undefined ? [] : [{ at: retryAt, tone: 'busy', title: 'Next attempt', isDue: true }];
+  if (retryAt !== undefined)
+    marks.push({ at: retryAt, tone: 'busy', result: 'due', title: 'Next attempt', isDue: true });
   const name = html`<a href="${deliveryHref(event)}">${foreign(event.endpoint.name)}</a>`;
-  return { name, label: deliverySummary(group), marks: [...marks, ...next] };
+  return { name, label: deliverySummary(group), marks };
 }

@@ -9,7 +9,6 @@ interface Description {
   /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
   readonly lane: string;
   readonly owner: Owner | undefined;
-  /** Page about its resource or event, if there is one. */
   readonly href?: string | undefined;
 }
 

@@ -7,7 +7,6 @@ export const codeBlock = (id: string, caption: string, code: string, more: Conte
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption>
 <pre id="${id}" class="tall" tabindex="0">${withEscapes(code)}</pre></figure>`;
 
-/** Returns the value of JSON; `undefined` for other text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -17,5 +16,4 @@ export function parsed(text: string): unknown {
 }
 
 export const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
-/** Formats JSON on several lines; returns other text unchanged. */
 export const prettyJson = (text: string): string => JSON.stringify(parsed(text), undefined, 2) ?? text;

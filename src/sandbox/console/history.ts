@@ -21,7 +21,6 @@ type Result =
   | 'resumed'
   | 'done';
 
-/** An event that has happened. */
 export interface HappenedAt extends DueTask {
   readonly result: Result;
 }
@@ -32,9 +31,10 @@ export class History {
   readonly #jobs = new Map<number, StatusChange[]>();
   /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
-  #events: HappenedAt[] = [];
-  #count = 0;
-  /** Events of the actions in progress. */
+  /** The latest events since the console was opened. */
+  readonly all: HappenedAt[] = [];
+  /** Number of events since the console was opened, those included that are not kept. */
+  total = 0;
   readonly #actions = new Set<HappenedAt[]>();
 
   constructor(service: Service) {
@@ -51,26 +51,14 @@ export class History {
   clear(): void {
     this.#jobs.clear();
     this.#disabled.clear();
-    this.#events = [];
-    this.#count = 0;
+    this.all.length = 0;
+    this.total = 0;
   }
 
-  /** The latest events since the console was opened. */
-  get all(): readonly HappenedAt[] {
-    return this.#events;
-  }
-
-  /** Number of events since the console was opened, those included that are not kept. */
-  get total(): number {
-    return this.#count;
-  }
-
-  /** Returns the statuses of a job, the first one first. */
   changesOf(id: number): readonly StatusChange[] {
     return this.#jobs.get(id) ?? [];
   }
 
-  /** Calls a function. Returns its result and the events during the call. */
   async during<T>(act: () => T): Promise<[Awaited<T>, readonly HappenedAt[]]> {
     const happened: HappenedAt[] = [];
     this.#actions.add(happened);
@@ -82,8 +70,8 @@ export class History {
   }
 
   #add(details: Omit<HappenedAt, 'order'>): void {
-    const event = { ...details, order: this.#count++ };
-    appendBounded(this.#events, event, this.#service.limits.logLength);
+    const event = { ...details, order: this.total++ };
+    appendBounded(this.all, event, this.#service.limits.logLength);
     for (const happened of this.#actions) happened.push(event);
   }
 

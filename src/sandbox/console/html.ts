@@ -16,7 +16,6 @@ function timeText(time: number, now: number, digits = 8): string {
   return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time, digits)}`;
 }
 
-/** Returns a time as an element whose title is the exact time. */
 export function timeElement(time: number | string, now: number, digits = 8): Html {
   const date = new Date(time);
   return html`<time class="num" datetime="${date.toISOString()}" title="${date.toISOString()}">${timeText(date.getTime(), now, digits)}</time>`;
@@ -42,7 +41,6 @@ export function httpBadge(status: number | undefined): Html {
   return badge(status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok', status);
 }
 
-/** Returns a list of names and values. Omits empty values. */
 export const facts = (entries: readonly (readonly [name: Content, value: Content])[]): Html =>
   html`<dl class="facts">${entries.map(([name, value]) => (value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
 
@@ -72,7 +70,7 @@ export const emptyState = (title: string, text: Content, action: Content = ''): 
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 
 export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>
-  html`<div class="head"><h1>${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
+  html`<div class="head"><h1 tabindex="-1">${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
 
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;

@@ -23,7 +23,7 @@ export function table<T>(
   const rows = entries.map((entry) => {
     const below = more(entry);
     const isOpen = below !== undefined;
-    const row = html`<tr role="row"${attributesOf({ class: isOpen && 'on', id: isOpen && 'detail' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
+    const row = html`<tr role="row"${attributesOf({ class: isOpen && 'on' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
     if (!isOpen) return row;
     return html`${row}<tr role="row" class="more"><td role="cell" colspan="${columns.length}">${below}</td></tr>`;
   });
@@ -32,7 +32,6 @@ export function table<T>(
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
 }
 
-/** Returns the column of the accounts if `isShown` is true. */
 export const accountColumn = <T>(isShown: boolean, emailOf: (entry: T) => string | undefined): Column<T>[] =>
   isShown ? [['Account', 'w4', (entry) => html`<small>${foreign(emailOf(entry) ?? '', ' ')}</small>`]] : [];
 
@@ -45,7 +44,6 @@ const cell = <T>([label, , content, style]: Column<T>, entry: T): Html =>
 interface List<T> {
   readonly caption: string;
   readonly columns: readonly Column<T>[];
-  /** Returns the content below an open row. */
   readonly more?: (entry: T) => Content | undefined;
   /** Content of the page if there are no rows, even without a filter. */
   readonly empty: Content;
@@ -136,7 +134,6 @@ export const noMatch = (path: string, things: string, total: number): Html =>
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
   (query.get('q') ?? '').toLowerCase().match(/(?<=")[^"]+(?="(?:\s|$))|[^\s"]+/g) ?? [];
 
-/** Returns the entries whose text contains all words of a search. Ignores case. */
 export function search<T>(entries: readonly T[], query: URLSearchParams, textOf: (entry: T) => string): readonly T[] {
   const words = wordsOf(query);
   if (words.length === 0) return entries;

@@ -60,6 +60,10 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       }
       return callOf(sandbox.jobs.finish, kind, id, number(fields, 'status'), reason);
     },
+    respond: ({ fields }) => ({
+      ...fields,
+      link: [`/resources/${Number(fields.id)}`, `Show the ${String(fields.kind)}`],
+    }),
     notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
   }),
@@ -125,7 +129,8 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /reset', [], {
     call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.recording.state),
     run: ({ console }) => console.history.clear(),
-    notice: () => 'The sandbox was reset to its state at the start of the recording. Its clock was not set back.',
+    notice: () =>
+      'The sandbox was reset to its state at the start of the recording, without its requests. Its clock was not set back.',
   }),
   action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),

@@ -23,11 +23,10 @@ import { resourcesPage } from './pages/resource-pages.ts';
 import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
-import { findRequests } from './request-search.ts';
+import { findRequests, unsearchedText } from './request-search.ts';
 import { shownAccounts, shownCompanies } from './shown-accounts.ts';
 import { withAccount } from './words.ts';
 
-/** Creates a page; `undefined` if the id does not exist. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
 
 /** Adds the pages, downloads and other routes for the operator's browser, which need the token of the run. */
@@ -63,7 +62,11 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   app.get('/', (context) => context.redirect(service.state.requestCount === 0 ? '/start' : '/requests'));
   app.get('/find', (context) => {
     const { searchParams } = new URL(context.req.url);
-    return context.redirect(withAccount(find(console, searchParams), searchParams.get('account')));
+    const found = find(console, searchParams);
+    if (found) return context.redirect(withAccount(found, searchParams.get('account')));
+    const title = `Nothing found for “${searchParams.get('q')}”`;
+    const content = 'No id, key, name or request contains this text.';
+    return render(console, context, { title, content: `${content} ${unsearchedText(console)}` });
   });
   app.get('/recording.test.ts', ({ req }) => {
     const source = recordedTest(recorder.recordingUntil(req.query('until')), options, service.state.storageUrl);
@@ -88,9 +91,10 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
 
 /**
  * Returns the address of the page for the id of a request, an event or a resource (`audience:5`), for an idempotency key,
- * or for a part of the name of a resource or an endpoint. For other texts, returns a search in the requests.
+ * or for a part of the name of a resource or an endpoint. For other texts, returns a search in the requests; `undefined`
+ * if it finds nothing.
  */
-function find(console: ConsoleContext, query: URLSearchParams): string {
+function find(console: ConsoleContext, query: URLSearchParams): string | undefined {
   const { service } = console;
   const { log } = service.state;
   const text = (query.get('q') ?? '').trim().replace(/^"(.+)"$/, '$1');
@@ -112,8 +116,9 @@ function find(console: ConsoleContext, query: URLSearchParams): string {
   if (resource) return others.length === 0 ? `/resources/${resource.id}` : list('/resources', `"${text}"`);
   const [endpoint, ...rest] = shownCompanies(console, query).flatMap(({ endpoints }) => endpoints.filter(hasText));
   if (endpoint) return list('/deliveries', rest.length === 0 ? `endpoint:${endpoint.id}` : `"${text}"`);
-  const found = text === '' ? [] : findRequests(console, query);
-  return found.length === 1 ? `/requests/${found[0]?.id}` : list('/requests', query.get('q') ?? '');
+  if (text === '') return '/requests';
+  const [first, ...later] = findRequests(console, query);
+  return first && (later.length === 0 ? `/requests/${first.id}` : list('/requests', query.get('q') ?? ''));
 }
 
 const NO_TOKEN: Page = {

@@ -40,7 +40,6 @@ export function reasonLine(entry: LogEntry): Content {
   return why ?? (replayed ? 'Replayed: the stored response for this idempotency key' : '');
 }
 
-/** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
 export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
   const recorded: KeptRequest | undefined = console.recorder.find(entry);
@@ -77,7 +76,6 @@ function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
 
-/** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
 function afterCreate(served: number | undefined, idempotencyKey: string | undefined): string {
   if (served === undefined) return ' Nothing was created.';
   if (served >= 400) return ' The service had refused the request, and created nothing.';
@@ -155,7 +153,6 @@ function clientGets(console: ConsoleContext, entry: LogEntry): Content {
   return html`Your client ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
 }
 
-/** Returns a sentence if the requested resource belongs to another account. */
 function otherAccount(console: ConsoleContext, entry: LogEntry): string {
   const other = namedBy(console, entry)
     .map((id) => findResource(console.service, id))

@@ -23,7 +23,6 @@ export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry):
   return [...path.matchAll(IN_PATH), ...(body ?? '').matchAll(IN_BODY)].map(([, id]) => Number(id));
 }
 
-/** Returns a text with the number of requests whose bodies a search could not read; an empty string if there are none. */
 export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
@@ -31,7 +30,6 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
   return `The bodies of ${counted(unsearched, 'request')} are not kept: the search finds these requests only by other values, such as path, status and reason.`;
 }
 
-/** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */
 export const keptRequests = ({ log, requestCount }: State): string => keptText('requests', log.length, requestCount);
 
 export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>
@@ -69,7 +67,6 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
-/** Searchable texts of requests with bodies, which do not change. */
 const searchTexts = new WeakMap<KeptRequest, string>();
 
 /** Returns the searchable text of a request in lower case. For JSON and forms, it contains the values without the field names. */
@@ -102,5 +99,4 @@ function valuesOf(body: string): readonly unknown[] {
   }
 }
 
-/** Returns the values of an object, without the names of its fields, as a searchable string. */
 export const valueText = (value: object): string => valuesOf(JSON.stringify(value)).join(' ');

@@ -7,7 +7,6 @@ export interface Concealer {
   field(name: string, value: unknown): string | undefined;
   /** Returns the replacement for the value of a header; `undefined` to omit the header. */
   header(name: string, value: string): string | object | undefined;
-  /** Replaces the credentials in other text. */
   text(text: string): string;
 }
 
@@ -53,7 +52,6 @@ function concealForm(form: string, by: Concealer): string {
   return pairs.join('&');
 }
 
-/** Decodes UTF-8; returns `undefined` for other bytes. */
 export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -70,7 +68,6 @@ const OPERATIONS = Object.entries(operations).sort(
   ([, one], [, other]) => Number(one.path.includes('{')) - Number(other.path.includes('{')),
 );
 
-/** Returns the name of the operation that a request belongs to. */
 export function operationOf(method: string, path: string): string | undefined {
   const matches = (pattern: string): boolean => new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
   return OPERATIONS.find(

@@ -12,7 +12,6 @@ const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-en
 export const BODY_NOT_KEPT =
   'The request cannot be sent again: its body was a file or longer than 1 MiB, so the sandbox did not keep it';
 
-/** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
 /** Returns whether the recorder has kept everything that the request sent. A read has no body. */

@@ -6,11 +6,8 @@ import { select } from './forms.ts';
 import type { Html } from './html.ts';
 import type { Owner } from './objects.ts';
 
-/** Returns the account of the account filter; `undefined` for all accounts. */
-export const chosenAccount = (
-  { service: { state } }: ConsoleContext,
-  query: URLSearchParams,
-): AccountRecord | undefined => state.accounts.get(query.get('account') ?? '');
+export const chosenAccount = ({ service }: ConsoleContext, query: URLSearchParams): AccountRecord | undefined =>
+  service.state.accounts.get(query.get('account') ?? '');
 
 export function shownAccounts(console: ConsoleContext, query: URLSearchParams): readonly AccountRecord[] {
   const chosen = chosenAccount(console, query);
@@ -23,7 +20,6 @@ export function shownCompanies(console: ConsoleContext, query: URLSearchParams):
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
 }
 
-/** A rolling window, and the organization or token whose builds or requests it counts. */
 export interface Limit {
   readonly name: string;
   readonly owner: string;
@@ -50,11 +46,13 @@ export function isShown(console: ConsoleContext, query: URLSearchParams): (owner
   return (owner) => !chosen || owner === chosen || owner === chosen.company;
 }
 
-/** Returns the form field for the account of an action. With a single account, the field is hidden. */
-export function accountField(accounts: readonly AccountRecord[]): Html | '' {
-  const [first, ...more] = accounts;
-  if (!first) return '';
-  if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
-  const choices = [first, ...more].map(({ email }) => [email, email] as const);
-  return select('Account', 'account', choices);
+/** Returns the form field for the account of an action, the newest one first. With a single account, the field is hidden. */
+export function accountField(accounts: readonly AccountRecord[]): Html {
+  const emails = accounts.map(({ email }) => email).reverse();
+  if (emails.length < 2) return html`<input type="hidden" name="account" value="${emails[0] ?? ''}">`;
+  return select(
+    'Account',
+    'account',
+    emails.map((email) => [email, email]),
+  );
 }

@@ -2,7 +2,6 @@ import { type Call, callSource, expression, sourceOf } from '../admin/call-sourc
 import { variableName } from './curl-command.ts';
 import { isSecret, redactBody, redactText } from './redact-request.ts';
 
-/** Returns the TypeScript of a call, as {@link shownCall} does, as a statement. */
 export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
 
 /** Returns a call as TypeScript. Replaces credentials with environment variables, and a state with a variable, because states are long. */
@@ -16,7 +15,6 @@ export function shownCall(method: string, args: readonly unknown[]): string {
 
 export const shownFields = <T extends object>(fields: T): T => JSON.parse(redactBody(JSON.stringify(fields)));
 
-/** Replaces the credentials in a value, including nested values, with variables. */
 function hide(value: unknown, name: string): unknown {
   // A boolean is not a secret.
   if (isSecret(name) && value !== undefined && typeof value !== 'boolean')

@@ -2,18 +2,19 @@ import { html } from 'hono/html';
 import type { SlidingWindow } from '../sliding-window.ts';
 import type { Content, Html } from './html.ts';
 import { segments } from './lists.ts';
-import { clockText, count, dateText, durationText } from './words.ts';
+import { clockText, count, dateText, durationText, momentText, tally } from './words.ts';
 
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
 
 export interface Mark {
   readonly at: number;
   readonly tone: TrackTone;
+  /** Word for the result, which merged marks count. */
+  readonly result: string;
   readonly title: string;
   readonly isDue?: boolean;
 }
 
-/** A period in a lane. A planned period has not begun. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -22,7 +23,6 @@ export interface Span {
   readonly isPlanned?: boolean;
 }
 
-/** A line of a chart: its name, its content in words, and its marks and periods. */
 export interface Lane {
   readonly name: Content;
   readonly label: string;
@@ -30,7 +30,6 @@ export interface Lane {
   readonly spans?: readonly Span[];
 }
 
-/** The period that a chart shows, and the current time. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -49,7 +48,6 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
 /** A period that the reader can choose: its value in the address, its name, and its limits. */
 export type RangeChoice = readonly [value: string, text: string, range: TimeRange];
 
-/** Returns a chart with its title and the choice of its period, which is part of the address. */
 export function chartCard(
   title: string,
   lanes: readonly Lane[],
@@ -63,7 +61,6 @@ export function chartCard(
 ${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</section>`;
 }
 
-/** Share of the width that stays empty on each side. */
 const MARGIN = 0.04;
 
 /** Returns lanes below one another on one axis of time, each with its text beside it. Positions are percentages: text keeps its size at any width. */
@@ -74,7 +71,10 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const ticks = ticksOf(from, from + length).map(([time, text]) => [x(time), text] as const);
   const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
   const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
-    const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map(clusterElement)];
+    const content = [
+      spans.map((span) => spanElement(span, x)),
+      clustersOf(marks, x).map((cluster) => clusterElement(cluster, x)),
+    ];
     const isOutside = content.flat().every((element) => element === '');
     const text = isOutside ? `${label}, outside of this span` : label;
     return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${text}">${grid}${content}</svg><div class="soft" aria-hidden="true">${text}</div>`;
@@ -96,8 +96,8 @@ export function windowTrack(label: string, window: SlidingWindow, now: number): 
   const y = (number: number): string => Math.max(0, 100 * (1 - number / Math.max(1, limit))).toFixed(1);
   const filled = `M0 100${times.map((time, index) => `H${x(time)}V${y(index + 1)}`).join('')}H500`;
   const emptied = times.map((time, index) => `H${x(time + interval)}V${y(used - index - 1)}`).join('');
-  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>The chart shows ${length} before and after now. The line at the top is the limit, ${count(limit)}.</title>
-<line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
+  return html`<div class="rate"><svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}"><title>The chart shows ${length} before and after now. The line at the top is the limit, ${count(limit)}.</title>
+<line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg><small class="num">±${length}</small></div>`;
 }
 
 const percent = (x: number): string => `${x.toFixed(2)}%`;
@@ -115,41 +115,40 @@ function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (tim
   return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
 }
 
-type Cluster = ReturnType<typeof clustersOf>[number];
-
 /** Minimum distance of two marks, in percent of the width: on a phone, their numbers do not touch. */
 const MIN_DISTANCE = 8;
 
-function clustersOf(marks: readonly Mark[], x: (time: number) => number) {
-  const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
+function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly (readonly Mark[])[] {
+  const clusters: Mark[][] = [];
   for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
-    const at = x(mark.at);
-    const last = clusters.at(-1);
-    const isClose = last && at - last.x < MIN_DISTANCE && last.marks[0]?.isDue === mark.isDue;
-    if (isClose) last.marks.push(mark);
-    else if (isInside(at)) clusters.push({ x: at, marks: [mark] });
+    const [first] = clusters.at(-1) ?? [];
+    const isClose = first && x(mark.at) - x(first.at) < MIN_DISTANCE && first.isDue === mark.isDue;
+    if (isClose) clusters.at(-1)?.push(mark);
+    else if (isInside(x(mark.at))) clusters.push([mark]);
   }
   return clusters;
 }
 
 const RANKS: readonly TrackTone[] = ['good', 'busy', 'warn', 'bad'];
 
-/** Returns one mark for a cluster: its worst mark, with the number of marks. */
-function clusterElement({ x, marks }: Cluster): Html {
+/** Returns one mark for a cluster: its worst mark, with the number of marks and a bar from the first to the last one. */
+function clusterElement(marks: readonly Mark[], x: (time: number) => number): Html {
+  const [first, last] = [marks[0], marks.at(-1)];
   const [worst] = marks.toSorted((a, b) => RANKS.indexOf(b.tone) - RANKS.indexOf(a.tone));
-  if (!worst) return html``;
-  const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
+  if (!first || !last || !worst) return html``;
+  const { tone, isDue, title } = worst;
+  const at = percent(x(first.at));
   // Numbers on both sides of the present do not touch.
-  const [anchor, dx] = worst.isDue ? ['start', 7] : ['end', -4];
-  const number =
-    marks.length > 1
-      ? html`<text x="${percent(x)}" dx="${dx}" y="6" text-anchor="${anchor}">${count(marks.length)}</text>`
-      : '';
-  const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
-  const at = percent(x);
-  if (worst.tone === 'bad')
-    return html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${title}</rect>${number}`;
-  return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
+  const [anchor, dx] = isDue ? ['start', 7] : ['end', -4];
+  const style = `${tone} ${isDue ? 'open' : 'mark'}`;
+  const all = `${count(marks.length)} from ${momentText(first.at)} to ${momentText(last.at)} (${tally(marks.map(({ result }) => result))}), among them: ${title}`;
+  const text = html`<title>${marks.length > 1 ? all : title}</title>`;
+  const shape =
+    tone === 'bad'
+      ? html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${text}</rect>`
+      : html`<circle class="${style}" cx="${at}" cy="14" r="5">${text}</circle>`;
+  if (marks.length === 1) return shape;
+  return html`<line class="${tone} bar" x1="${at}" x2="${percent(Math.min(100, x(last.at)))}" y1="14" y2="14">${text}</line>${shape}<text x="${at}" dx="${dx}" y="6" text-anchor="${anchor}">${count(marks.length)}</text>`;
 }
 
 const MINUTE = 60_000;

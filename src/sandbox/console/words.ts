@@ -32,7 +32,6 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['s', 1_000],
 ];
 
-/** Returns a duration in its two largest units. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000) * 1000;
   const index = UNITS.findIndex(([, size]) => seconds >= size);
@@ -53,15 +52,12 @@ export function relativeText(ms: number): string {
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
-/** Says how many of all requests or events are kept; an empty string if all are kept. */
 export function keptText(things: string, kept: number, total: number): string {
   if (kept === total) return '';
-  return kept === 0
-    ? `The earlier ${things} are not kept.`
-    : `Only the last ${count(kept)} of ${count(total)} ${things} are kept.`;
+  if (kept === 0) return `The earlier ${things} are not kept.`;
+  return `Only the last ${kept === 1 ? '' : `${count(kept)} `}of ${count(total)} ${things} ${kept === 1 ? 'is' : 'are'} kept.`;
 }
 
-/** Returns a time of day with its date, without the year. */
 export const momentText = (time: number): string => `${dateText(time, time)}, ${clockText(time)}`;
 
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
@@ -70,9 +66,12 @@ export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Returns a number with its noun, such as "1 job" or "2 jobs". */
 export const counted = (value: number, one: string, several = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : several}`;
+
+/** Counts equal texts, such as "18 completed, 1 failed". */
+export const tally = (texts: readonly string[]): string =>
+  [...Map.groupBy(texts, (text) => text)].map(([text, same]) => `${count(same.length)} ${text}`).join(', ');
 
 /** Returns an address of the console with the account filter, unless it sets another one. */
 export function withAccount(href: string, account: string | null): string {

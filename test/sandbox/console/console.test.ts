@@ -250,7 +250,9 @@ describe('the pages', () => {
       [13.2, 0.3],
     ]);
     expect(xs(running, 'busy later')).toEqual([[13.2, 82.8]]);
-    expect(textOf(running)).toContain('3, among them: 00:01:00: 200');
+    expect(textOf(running)).toContain(
+      '3 from 1 Jan, 00:01:00 to 1 Jan, 00:01:00 (3 succeeded), among them: 00:01:00: 200',
+    );
     expect(textOf(running)).toContain('ends in 9 min');
     sandbox.jobs.finish('audience', id, 104);
     await sandbox.advance(9 * 3_600_000);
@@ -428,7 +430,7 @@ describe('the pages', () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/index?page=2&api_key=canary');
     const text = await page('/requests/req_1');
-    expect(text).toContain('<h1>GET <bdi>/api/v2/audiences/index</bdi></h1>');
+    expect(text).toContain('<h1 tabindex="-1">GET <bdi>/api/v2/audiences/index</bdi></h1>');
     expect(textOf(text)).toContain('Query?page=2&api_key=…');
   });
 
@@ -462,15 +464,15 @@ describe('the pages', () => {
       ['req_1', '/requests/req_1'],
       [`Audience ${audience}`, `/resources/${audience}`],
       [`${audience}`, `/resources/${audience}`],
-      [`cohort ${audience}`, `/requests?q=cohort+${audience}`],
+      [`cohort ${audience}`, null],
       [event, `/deliveries?event=${event}&to=${id}#detail`],
       ['my-key', '/requests/req_1'],
       ['audiences', '/requests?q=audiences'],
       ['', '/requests'],
-      ['//evil.example', '/requests?q=%2F%2Fevil.example'],
+      ['//evil.example', null],
     ]) {
       const response = await request(`/find?q=${encodeURIComponent(query ?? '')}`);
-      expect([response.status, response.headers.get('location')]).toEqual([302, location]);
+      expect([response.status, response.headers.get('location')]).toEqual([location === null ? 200 : 302, location]);
     }
   });
 
@@ -488,7 +490,7 @@ describe('the pages', () => {
     expect(text).toContain("curl --globoff 'http://localhost/api/v2/audiences/create'");
     expect(text).toContain(`--data-raw '{"name":"It'\\''s"}'`);
     expect(text).toContain(`-H 'authorization: Bearer '"$AUDIENCE_TOKEN"`);
-    expect(text).toContain('All requests with this idempotency key');
+    expect(text).toContain('Idempotency keyk');
     expect(text).toContain('retry-after3600');
     expect(text).not.toContain(token);
     expect(text).not.toContain(token.split('|')[1]);
@@ -681,7 +683,7 @@ describe('the pages', () => {
     );
     expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
     const numbersOf = (shown: string, style: string) =>
-      [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
+      [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+) from)?`, 'g'))].map(([, number = 1]) =>
         Number(number),
       );
     expect(numbersOf(text, 'good mark').reduce((sum, number) => sum + number, 0)).toBe(90);

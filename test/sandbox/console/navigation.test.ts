@@ -34,12 +34,13 @@ describe('finding', () => {
       ['"shoppers b"', `/resources/${theirs}`],
       ['shop', '/resources?q=%22shop%22'],
       [`audience:${mine}`, `/resources/${mine}`],
-      [`activation:${mine}`, `/requests?q=activation%3A${mine}`],
+      [`activation:${mine}`, null],
       ['My receiver', `/deliveries?q=endpoint%3A${endpoint}`],
       ['twice', '/requests?q=key%3Atwice'],
-      ['status:404', '/requests?q=status%3A404'],
+      ['status:2', '/requests?q=status%3A2'],
+      ['status:404', null],
       [`shop&${filter}`, `/resources/${theirs}?${filter}`],
-      [`status:404&${filter}`, `/requests?${filter}&q=status%3A404`],
+      [`status:2&${filter}`, `/requests/req_2?${filter}`],
     ])
       expect([query, (await request(`/find?q=${query}`)).headers.get('location')]).toEqual([query, location]);
   });

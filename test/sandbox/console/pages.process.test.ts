@@ -511,11 +511,14 @@ describe('the console in Chromium', () => {
     await page.waitForURL(/\/requests\/req_2$/);
   });
 
-  it('the focus stays in a filter, and is in the content after a search', async () => {
-    const { client, page, open } = await openConsole({ clock: 'manual' });
+  it('the focus stays in a filter, and is on the heading of what the keyboard has opened', async () => {
+    const { client, page, open, sandbox } = await openConsole({
+      clock: 'manual',
+      deliver: async () => new Response(null),
+    });
     for (const name of ['First', 'Second']) await client.projects.create({ name });
     const focused = () =>
-      page.evaluate(() => document.activeElement?.getAttribute('name') ?? document.activeElement?.id);
+      page.evaluate(() => document.activeElement?.getAttribute('name') ?? document.activeElement?.tagName);
     await open('/requests');
     await page.getByLabel('Filter by text').fill('second');
     await page.keyboard.press('Enter');
@@ -525,7 +528,18 @@ describe('the console in Chromium', () => {
     await page.keyboard.type('req_1');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/requests\/req_1$/);
-    await expect.poll(focused).toBe('main');
+    await expect.poll(focused).toBe('H1');
+    expect(await page.evaluate(() => document.activeElement?.matches(':focus-visible'))).toBe(true);
+    // With a mouse, no heading gets an outline.
+    await page.getByRole('link', { name: 'Requests', exact: true }).first().click();
+    await page.waitForURL(/\/requests$/);
+    await expect.poll(focused).toBe('MAIN');
+    sandbox.webhooks.test(sandbox.webhooks.create({ url: 'https://example.com/' }).id);
+    await sandbox.advance(0);
+    await open('/deliveries');
+    await page.getByRole('link', { name: 'webhook.test' }).press('Enter');
+    await page.waitForURL(/#detail$/);
+    await expect.poll(focused).toBe('H2');
   });
 
   it('a change between a page and its stream is shown when the stream opens', async () => {

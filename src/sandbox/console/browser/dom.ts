@@ -10,6 +10,5 @@ export function copyButton(text: string): HTMLElement {
   return created;
 }
 
-/** Returns the nearest element around the target of an event that matches a selector. */
 export const closest = (target: EventTarget | null, selector: string): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>(selector) : null;

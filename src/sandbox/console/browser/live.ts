@@ -23,7 +23,7 @@ function replace(part: HTMLElement, other: HTMLElement): void {
     element.scrollTop = scrolled[index] ?? 0;
   });
   if (!focused) return;
-  const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
+  const candidates = [...part.querySelectorAll<HTMLElement>('a, button, h1, h2')];
   const same = candidates.find((candidate) => labelOf(candidate) === labelOf(focused));
   // If the focused element is gone, Tab continues from its part, not from the top of the page.
   if (!same) part.tabIndex = -1;
@@ -42,7 +42,6 @@ function show(fresh: Document): void {
   }
 }
 
-/** Shows the changes, or the reason why the page cannot be updated. */
 export async function refresh(): Promise<void> {
   const response = await fetch(location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
@@ -80,7 +79,6 @@ function listen(report: () => void): Promise<void> {
         events.close();
         resolve();
       };
-      // When the stream opens, show what has changed since the page was rendered.
       for (const name of ['open', 'change'])
         events.addEventListener(name, () => {
           report();

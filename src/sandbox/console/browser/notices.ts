@@ -4,7 +4,6 @@ import { copyButton, find, make } from './dom.ts';
 interface NoticeDetails {
   readonly isError?: boolean;
   readonly code?: unknown;
-  /** Address and text. */
   readonly link?: unknown;
 }
 
@@ -68,7 +67,6 @@ export const showLost = (): void =>
     'The page reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
   );
 
-/** Reports that the page will not be updated any more, because its session has ended. */
 export function showEnded(): void {
   find('#lost')?.remove();
   banner('ended', 'Your session has ended.', 'Open the address that the sandbox has printed.');

@@ -39,9 +39,10 @@ function addCopy(): void {
 }
 
 function addKeys(): void {
-  // After a link or a search of the console, Tab continues in the content.
+  // After a link or a search, Tab continues in the content: at its heading if the focus was visible before.
   if (document.referrer.startsWith(location.origin) && location.hash === '')
-    find('main')?.focus({ preventScroll: true });
+    find(sessionStorage.getItem('focus') === 'visible' ? 'h1' : 'main')?.focus({ preventScroll: true });
+  addEventListener('pagehide', () => sessionStorage.setItem('focus', find(':focus-visible') ? 'visible' : ''));
   const search = find<HTMLInputElement>('.find input');
   // A phone has no Ctrl key.
   if (search && !matchMedia('(pointer: coarse)').matches) search.placeholder = 'Find (Ctrl K)';

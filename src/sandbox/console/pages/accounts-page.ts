@@ -13,12 +13,12 @@ import { count } from '../words.ts';
 export function accountsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, sandbox } = console;
   const now = service.clock.now();
-  const accounts = shownAccounts(console, query).toReversed();
+  const accounts = shownAccounts(console, query);
   const create = opener('account', 'Create an account…', { style: accounts.length > 0 ? '' : 'primary' });
   const issue = accounts.length > 0 ? opener('issue', 'Issue a token…', { style: 'primary' }) : '';
   const tokens = accounts.flatMap(({ email }) => credentialsOf(sandbox.accounts.get(email)));
   const none = emptyState('No accounts', 'The API responds with 401 until an account has a token.');
-  const list = table('Accounts, newest first', accounts, none, [
+  const list = table('Accounts, newest first', accounts.toReversed(), none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
     ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>id ${id}</small>`],
     ['Resources', 'w3', (account) => count(resourceCount(account))],
@@ -45,6 +45,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
 
 const accountActions = ({ email, id }: AccountRecord): Html =>
   menu(`account-${id}`, `Actions of ${email}`, [
+    opener('issue', 'Issue a token…', { label: `Issue a token of ${email}`, values: { account: email } }),
     opener('password', 'Change password…', {
       label: `Change password of ${email}`,
       about: email,
@@ -80,18 +81,15 @@ const NO_TOKENS = emptyState(
   'The API responds with 401 until you issue one. An MCP client connects with your consent, at /oauth/authorize.',
 );
 
-const KINDS = [
-  ['api', 'API'],
-  ['mcp', 'MCP'],
-] as const;
-
+const KINDS = ['api', 'mcp'].map((kind) => [kind, kind.toUpperCase()] as const);
+const TYPED = { required: true, autocomplete: 'off' } as const;
 const JOINS = 'Empty: the account joins Example Company. A new name creates an organization.';
 
 const dialogs = (account: Html | '', max: number): readonly Html[] => [
   formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [
-      input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
-      input('Password', 'password', { required: true, autocomplete: 'off' }),
+      input('Email', 'email', { type: 'email', ...TYPED }),
+      input('Password', 'password', TYPED),
       input('Organization', 'company', { placeholder: 'Example Company' }, JOINS),
     ],
   }),
@@ -101,9 +99,6 @@ const dialogs = (account: Html | '', max: number): readonly Html[] => [
   }),
   formDialog('password', html`The password of <bdi data-name>an account</bdi>`, 'POST /api/password', 'Change it', {
     lead: 'A new password revokes every token and OAuth connection of the account, and ends its login.',
-    fields: [
-      html`<input type="hidden" name="account">`,
-      input('New password', 'password', { required: true, autocomplete: 'off' }),
-    ],
+    fields: [html`<input type="hidden" name="account">`, input('New password', 'password', TYPED)],
   }),
 ];

@@ -72,16 +72,14 @@ type TimedEvent = DueTask & Partial<HappenedAt>;
 interface Events {
   readonly due: readonly DueTask[];
   readonly happened: readonly HappenedAt[];
-  /** Number of events in the list without any filter. */
   readonly total: number;
   readonly now: number;
   readonly query: URLSearchParams;
 }
 
-/** Returns the due events, the next event first, or the past events, the latest event first. */
 function eventList({ due, happened, total, now, query }: Events): readonly Html[] {
   const isPast = query.get('list') === 'past';
-  const rows: readonly TimedEvent[] = isPast ? happened.toReversed() : due;
+  const rows: readonly TimedEvent[] = isPast ? happened.toSorted((a, b) => b.time - a.time || b.order - a.order) : due;
   const choices = segments('Events', '/clock', query, 'list', [
     ['', 'Due', due.length],
     ['past', 'Happened', happened.length],
@@ -135,17 +133,12 @@ const RESULTS = {
 const HOUR_MS = 3_600_000;
 
 function timeChart({ due, happened, now, query }: Events): Html | '' {
-  // The chart omits past events without a result, such as the steps of a job.
-  const ended = happened.filter(({ result }) => result !== 'done');
+  // The chart omits the steps of a job.
+  const ended = happened.filter(({ result, lane }) => result !== 'done' || lane !== 'Jobs');
   const names = new Set([...ended, ...due].map(({ lane }) => lane));
   if (names.size === 0) return '';
-  const lanes = [...names].map((name) =>
-    clockLane(
-      name,
-      ended.filter(({ lane }) => lane === name),
-      due.filter(({ lane }) => lane === name),
-    ),
-  );
+  const inLane = <T extends DueTask>(events: readonly T[], name: string) => events.filter(({ lane }) => lane === name);
+  const lanes = [...names].map((name) => clockLane(name, inLane(ended, name), inLane(due, name)));
   const around = (ms: number) => ({ from: now - ms / 2, to: now + ms / 2, now });
   const ranges = [
     ['', 'All', rangeOf(lanes, now)],
@@ -158,14 +151,17 @@ function timeChart({ due, happened, now, query }: Events): Html | '' {
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
   const past = happened.map(({ time, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at: time, tone, title: `${clockText(time)}: ${description}: ${text}` };
+    return { at: time, tone, result: text, title: `${clockText(time)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
-    return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
+    return { at: time, tone: 'busy', result: 'due', title: `${clockText(time)}: ${description}`, isDue: true };
   });
-  const ended = happened.length > 0 ? [happenedText(happened)] : [];
-  const label = [...ended, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
-  return { name: laneName(name), label, marks: [...past, ...next] };
+  const done = happened.filter(({ result }) => result === 'done').length;
+  // A running job is due once, although its steps are events, too.
+  const subjects = new Set(due.map(({ href, description }) => href ?? description)).size;
+  const ended = happened.length > done ? happenedText(happened) : '';
+  const label = [ended, done > 0 ? `${count(done)} done` : '', subjects > 0 ? `${count(subjects)} due` : ''];
+  return { name: laneName(name), label: label.filter(Boolean).join(', '), marks: [...past, ...next] };
 }
 
 const LANE_PAGES = new Map([

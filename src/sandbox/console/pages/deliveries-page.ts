@@ -120,7 +120,7 @@ function detail(service: Service, group: DeliveryGroup): Html {
     return { at, content: line };
   });
   const lanes = [deliveryLane(group)];
-  return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
+  return html`<div class="cols half"><div><h2 id="detail" tabindex="-1">${type} to ${foreign(endpoint.name)}</h2>
 <p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(event)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}

@@ -74,7 +74,6 @@ function endDialog(id: string, statuses: readonly number[]): Html {
   });
 }
 
-/** Dialogs that end a job. */
 export const END_DIALOGS: readonly Html[] = [
   endDialog('end', [104, 107, 400, 404, 422, 499]),
   endDialog('end-cohort', [4, 5]),

@@ -30,7 +30,7 @@ function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   return table('Build budgets and rate buckets', shownLimits(console, query), NO_LIMITS, [
     ['Limit', '', ({ name, owner }) => html`<b>${name}</b> <small>${foreign(owner)}</small>`, 'main wrap'],
     ['Used', 'w5', ({ window }) => usedText(window, now), 'wrap'],
-    ['Over time', 'w3', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
+    ['Over time', 'w4', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
     ['Actions', 'w2', (limit) => advanceTo(limit, now), 'right'],
   ]);
 }
@@ -64,7 +64,7 @@ function budgetForm(companies: readonly Company[]): Html {
 
 function ratesForm(limits: ConsoleContext['service']['limits']): Html {
   const field = (label: string, name: string, value: number, factor?: number): Html =>
-    html`<input${attributesOf({ type: 'number', min: 0, step: 'any', size: 5, required: true, 'aria-label': label, name, value, 'data-factor': factor })}>`;
+    html`<input${attributesOf({ type: 'number', min: 0, step: 'any', required: true, 'aria-label': label, name, value, 'data-factor': factor })}>`;
   const rows = BUCKETS.map((name) => {
     const { limit, interval } = limits[name];
     const requests = field(`Requests (${name})`, `${name}.limit`, limit);

@@ -56,9 +56,9 @@ function jobLane({ service, history }: ConsoleContext, resource: ShownResource, 
 function pollLane(requests: readonly LogEntry[], id: number): readonly Lane[] {
   const polls = requests.filter((entry) => isPollOf(entry, id));
   if (polls.length === 0) return [];
-  const marks = polls.map(
-    ({ at, status }): Mark => ({ at: Date.parse(at), tone: 'good', title: `${at.slice(11, 19)}: ${status}` }),
-  );
+  const marks = polls.map(({ at, status }): Mark => {
+    return { at: Date.parse(at), tone: 'good', result: 'succeeded', title: `${at.slice(11, 19)}: ${status}` };
+  });
   const name = html`<a href="/requests?q=path:/${id}+GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
   return [{ name, label: counted(polls.length, 'successful poll'), marks }];
 }

@@ -5,7 +5,6 @@ import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
 import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
-import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import type { KeptRequest } from '../recorder.ts';
@@ -17,11 +16,7 @@ import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-export async function requestPage(
-  console: ConsoleContext,
-  id: string,
-  query: URLSearchParams,
-): Promise<Page | undefined> {
+export async function requestPage(console: ConsoleContext, id: string, query: URLSearchParams) {
   const { service, recorder } = console;
   const { log } = service.state;
   const entry = log.find((candidate) => candidate.id === id);
@@ -32,10 +27,9 @@ export async function requestPage(
   const recorded = recorder.find(entry);
   const { method, path } = entry;
   const listed = findRequests(console, query);
-  const isNewer = (one: LogEntry): boolean => numberOf(one.id) > numberOf(id);
-  const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
-  const near = (one: LogEntry | undefined, text: string): Html | '' =>
-    one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
+  const near = (text: string, [one]: readonly LogEntry[]) => one && html`<a href="/requests/${one.id}">${text}</a>`;
+  const newer = listed.filter((one) => numberOf(one.id) > numberOf(id));
+  const older = listed.filter((one) => numberOf(one.id) < numberOf(id)).slice(-1);
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
   const withNewKey = entry.idempotencyKey ? resendForm('Send with a new key', { id, key: 'new' }) : '';
@@ -43,11 +37,11 @@ export async function requestPage(
   const actions = recorded && (isComplete(recorded) ? repeats : test);
   return {
     title: `${method} ${path}`,
-    content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
-<small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>
+    content: html`<section id="near" data-live><p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
+<small>${near('Newer', newer)} ${near('Older', older)}</small></p></section>
 ${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
 ${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
-${recorded ? await details(recorded) : NOT_KEPT}`,
+${recorded ? await details(recorded, service.state.accounts.size > 1) : NOT_KEPT}`,
   };
 }
 
@@ -60,7 +54,7 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>): H
   actionForm('POST /api/requests/resend', submit, { values });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
-  const { account, bucket, method, path, fault } = entry;
+  const { account, bucket, method, path, fault, idempotencyKey: key } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
@@ -69,6 +63,10 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
+    [
+      'Idempotency key',
+      key ? html`<a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">${foreign(key)}</a>` : '',
+    ],
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
@@ -97,27 +95,29 @@ function buildsOf({ budget }: LogEntry): Content {
   return `${hour.used} of ${hour.limit} in an hour, ${day.used} of ${day.limit} in a day`;
 }
 
-async function details(recorded: KeptRequest): Promise<Html> {
-  const key = recorded.entry.idempotencyKey;
+async function details(recorded: KeptRequest, hasAccounts: boolean): Promise<Html> {
   const body = recorded.body && decode(recorded.body);
+  const sent =
+    recorded.body || recorded.entry.method !== 'GET'
+      ? bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)
+      : '';
   return html`<div class="cols half">
-<section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}
-${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
+<section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}${sent}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
-${key === undefined ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
-<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. ${recorded.file ? 'Upload the file again.' : 'Send it from your program.'}</p>`}`;
+<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded, hasAccounts) : html`<p>${BODY_NOT_KEPT}. ${recorded.file ? 'Upload the file again.' : 'Send it from your program.'}</p>`}`;
 }
 
-async function curlBlock(recorded: KeptRequest): Promise<Html> {
+async function curlBlock(recorded: KeptRequest, hasAccounts: boolean): Promise<Html> {
   const command = await curlOf(recorded);
+  const account = (hasAccounts && command.includes('$AUDIENCE_TOKEN') && recorded.entry.account) || '';
+  const whose = account && html`, with a token of <bdi>${account}</bdi>`;
   const files = / -F '|--data-binary/.test(command)
     ? ' Save uploaded files under their names, and a binary body under the name body, in the current folder.'
     : '';
   return html`${codeBlock('curl', 'Shell', command)}
-<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>.${files}</p>`;
+<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>${whose}.${files}</p>`;
 }
 
-/** Headers of the connection and of browsers, which do not help to explain a response. */
 const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*|sec-.*)$/;
 
 const headerList = (headers: KeptRequest['headers']): Html =>
@@ -140,7 +140,6 @@ function responseOf({ entry, response, responseHeaders }: KeptRequest): Html {
 function bodyBlock(id: string, text: string | undefined, size: number, file?: KeptRequest['file']): Html {
   if (text) return codeBlock(id, `Body, ${count(size)} bytes`, prettyJson(text));
   if (file) return html`<p class="soft">A file of ${count(file.size)} bytes, which is not kept.</p>`;
-  const what =
-    size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'There is no body, or it is not kept.';
-  return html`<p class="soft">${what}</p>`;
+  if (size > 0) return html`<p class="soft">A body of ${count(size)} bytes, which are not text.</p>`;
+  return html`<p class="soft">There is no body, or it is not kept.</p>`;
 }

@@ -19,7 +19,6 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
   ['faults', 'Faults', ({ fault }) => fault !== undefined],
 ];
 
-/** Link to the page that shows how to send a request. */
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 /** The latest of consecutive repeated requests, with their number and the first request. */
@@ -123,7 +122,6 @@ function explainGroup(console: ConsoleContext, { entry, times, first }: RequestG
   return html`${explain(console, entry)} <a href="${all}">Show all ${count(times)}</a> <span class="soft">(the first at ${began})</span>`;
 }
 
-/** Returns the reason why a request was refused, the name that it sent, and the resource that it created. */
 function explain(console: ConsoleContext, entry: LogEntry): Content {
   const line = reasonLine(entry);
   const created = createdText(console, entry);

@@ -1,8 +1,20 @@
 import { html } from 'hono/html';
-import { eligibilityOf } from '../../routes/eligibility.ts';
+import type { Audience } from '../../../spec/audience.ts';
+import { eligibilityOf, minDevicesOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
+import {
+  badge,
+  type Content,
+  emptyState,
+  foreign,
+  type Html,
+  head,
+  jobBadge,
+  jobTone,
+  live,
+  timeElement,
+} from '../html.ts';
 import type { Page } from '../layout.ts';
 import { accountColumn, type Column, listView, type Segment, search, segments } from '../lists.ts';
 import { NAMESPACES, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
@@ -66,6 +78,18 @@ function nameCell(service: Service, resource: ShownResource): Html {
 ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
+/** Returns the number of devices, and what the service says about an activation. An unfinished audience has neither. */
+function eligibilityText(audience: Audience, now: number): string {
+  const tone = jobTone(audience.status.id);
+  const devices = `${count(audience.results_count)} devices`;
+  if (tone !== 'good') return tone === 'busy' ? '' : devices;
+  const { allowed, notices } = eligibilityOf(audience, now);
+  const min = minDevicesOf(audience);
+  if (audience.results_count < min) return `${devices}, cannot be activated: at least ${count(min)} are needed`;
+  if (!allowed) return `${devices}, cannot be activated: the unique EIDs must exceed twice the unique SCIDs`;
+  return `${devices}, can be activated${notices.length > 0 ? ', but has expired for MAID and IP' : ''}`;
+}
+
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {
   const { total_eids, unique_eids, interval_hours, replays, rows } = fields;
   if (namespace === 'cohorts') return `${count(Number(total_eids))} EIDs`;
@@ -73,13 +97,7 @@ export function detailsOf({ namespace, account, id, fields }: ShownResource, now
   if (namespace === 'schedules') return `every ${String(interval_hours ?? 24)} h, ${String(replays ?? 0)} builds`;
   if (namespace === 'poiSubmissions') return `${count(Number(rows))} rows`;
   const audience = account.audiences.get(id);
-  if (namespace === 'audiences' && audience) {
-    const { allowed, reasons, notices } = eligibilityOf(audience, now);
-    const codes = [...reasons, ...notices].map(({ code }) => code).join(', ');
-    const can = allowed ? 'can be activated' : 'cannot be activated';
-    const text = `${count(audience.results_count)} devices, ${can}${codes && `: ${codes}`}`;
-    return html`<span title="${text}">${text}</span>`;
-  }
+  if (namespace === 'audiences' && audience) return foreign(eligibilityText(audience, now), ' ');
   const activation = account.activations.get(id);
   if (namespace !== 'activations' || !activation) return '';
   const streams = activation.datastreams.map(({ name: stream, status }) => `${stream}: ${status}`).join(', ');

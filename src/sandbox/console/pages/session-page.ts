@@ -30,7 +30,7 @@ const STATE =
   'The file contains accounts with their passwords, tokens, webhook secrets, build budgets, resources, jobs, deliveries, the list of requests and the time.';
 
 const resetText = (began: Html): Html =>
-  html`A reset restores the state of ${began}. The time, the rate limits and the fault rules stay as they are.`;
+  html`A reset restores the state of ${began}, without its requests. The time, the rate limits and the fault rules stay as they are.`;
 
 const dialogs = (steps: number, began: Html): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
