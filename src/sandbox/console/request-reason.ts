@@ -147,12 +147,12 @@ function clientGets(console: ConsoleContext, entry: LogEntry): Content {
   const again = repeatOf(console, entry);
   if (again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
-    return html`This attempt failed with ${gets}. A later request has the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
+    return html`In the client of this package, this attempt fails with ${gets}. A later request has the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
   }
   const waits = status === 429 ? 'waits and sends the request again, or ' : '';
   const renews =
     status === 401 && !path.includes('auth') ? 'sends the request again if it can get a new token, or ' : waits;
-  return html`Your client ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
+  return html`The client of this package ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
 }
 
 /** Returns a sentence if the requested resource belongs to another account. */

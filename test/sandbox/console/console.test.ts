@@ -209,6 +209,7 @@ describe('the pages', () => {
     const own = await sandbox.fetch(data[0].datastreams[0].results.uri);
     expect(results).toBe(await own.text());
     expect((await request(`/results/${activation}/other.csv`)).status).toBe(404);
+    expect(textOf(text)).toContain('returns now (signatures of links are hidden)');
     // The signature with which anybody can read the file is on no page.
     expect(text).not.toContain(new URL(data[0].datastreams[0].results.uri).searchParams.get('signature'));
     for (const [id, path] of [
@@ -359,10 +360,13 @@ describe('the pages', () => {
     const event = sandbox.webhooks.deliveries[0]?.eventId;
     const open = `/deliveries?state=failed&event=${event}&to=${id}`;
     expect(textOf(await page(open))).toContain('6 attempts failed, gave up.');
+    expect(textOf(await page(open))).not.toContain('This row stays');
     status = 200;
     await act('POST /api/webhooks/redeliver', { event });
     await sandbox.advance(0);
-    expect(textOf(await page(open))).toMatch(/Failed 0.*6 attempts failed, then delivered\./s);
+    const text = textOf(await page(open));
+    expect(text).toMatch(/Failed 0.*6 attempts failed, then delivered\./s);
+    expect(text).toContain('This row stays because it is open. The tab Failed does not count it.');
   });
 
   it.each([
@@ -529,7 +533,9 @@ describe('the pages', () => {
       headers,
     ).catch(() => {});
     const shown = textOf(await page('/requests/req_1'));
-    expect(shown).toContain('Your client sends the request again if that is safe, or throws a ConnectionError');
+    expect(shown).toContain(
+      'The client of this package sends the request again if that is safe, or throws a ConnectionError',
+    );
     expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
     expect(shown).toContain(text ?? 'ConnectionError.');
   });
@@ -537,7 +543,7 @@ describe('the pages', () => {
   it('only errors of creates have an outcome', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/99');
-    expect(textOf(await page('/requests/req_1'))).toContain('Your client throws a NotFoundError.');
+    expect(textOf(await page('/requests/req_1'))).toContain('The client of this package throws a NotFoundError.');
   });
 
   it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
@@ -599,6 +605,7 @@ describe('the pages', () => {
     expect(await idsOf('other')).toEqual(['req_2']);
     expect(await idsOf(`id:${created?.createdId}`)).toEqual(['req_1']);
     expect(await idsOf(`id:${seed}`)).toEqual([activation?.id, 'req_3']);
+    expect(await idsOf('id:req_2')).toEqual(['req_2']);
     expect(textOf(await page('/requests?q=spring'))).toContain('The bodies of 4 requests are not kept');
     expect(textOf(await page('/requests'))).toMatch(/“Other”: .*created Spring/s);
     expect(await page('/requests/req_1')).toContain('The details of this request are not kept');
@@ -670,6 +677,20 @@ describe('the pages', () => {
     const [, detail = ''] = (await page(`/deliveries?event=${eventId}&to=${id}`)).split('id="detail"');
     expect(detail).toContain('aria-label="2 attempts failed"');
     expect(detail).toMatch(/class="bad mark"[^>]*><title>Attempt 2 at 00:01:00: 500.*class="busy open"/s);
+  });
+
+  it('a delivery says that its signature has the time of the machine, if that differs', async () => {
+    for (const signatureClock of ['sandbox', 'machine'] as const) {
+      const { page, sandbox } = await startConsole({ signatureClock });
+      const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+      sandbox.webhooks.test(id);
+      await sandbox.advance(0);
+      const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+      const text = textOf(await page(`/deliveries?event=${eventId}&to=${id}`));
+      expect(/The signature has the time .+ of the machine's clock \(signatureClock\)\./.test(text)).toBe(
+        signatureClock === 'machine',
+      );
+    }
   });
 
   it('a limit draws how its window has filled, and how it empties', async () => {
@@ -793,7 +814,7 @@ describe('the pages', () => {
       ['req_3', '× 3', true],
     ]);
     expect(await rowsOf('/requests?repeats=all')).toHaveLength(45);
-    expect(textOf(await page('/requests'))).toContain('All 45');
+    expect(textOf(await page('/requests'))).toMatch(/All 45.*1–6 of 6 rows/s);
   });
 
   it('refusals of one kind are one row, whatever ids they name, and lead to each of them', async () => {
@@ -937,6 +958,7 @@ describe('the recording', () => {
     expect(source).toContain('  await sandbox.advance(1500);\n');
     expect(source).toContain(`  await at(1500);\n  sandbox.webhooks.test(${id});\n`);
     expect(source).not.toContain('setClock');
+    expect(textOf(await page('/session'))).toMatch(/5 steps.*requests and calls since then, except sandbox\.setClock/s);
     expect(source.match(/await at\(/g)).toHaveLength(2);
   });
 
@@ -944,7 +966,7 @@ describe('the recording', () => {
     const { act, api, page, createAudience } = await startConsole();
     await createAudience();
     await act('POST /api/recording/restart');
-    expect(await page('/session')).toContain('0 requests and calls');
+    expect(await page('/session')).toContain('0 steps');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);
