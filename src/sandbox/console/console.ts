@@ -1,4 +1,4 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Env } from '../http/access.ts';
 import { ConnectionCut } from '../http/connection-cut.ts';
@@ -60,7 +60,9 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
     return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
   });
   app.route('/api', createOperatorApi(console));
-  app.all('/api/*', noEndpoint);
+  app.all('/api/*', ({ json, req }) =>
+    json({ message: `The console has no endpoint ${req.method} ${req.path}.` }, 404),
+  );
   addOperatorPages(app, console, options);
   app.onError((error, context) => {
     if (error instanceof ConnectionCut) throw error;
@@ -93,9 +95,6 @@ const limitBody =
     if (await isBodyWithin(max, context)) return next();
     return context.json({ message: `A body for the console must have at most ${max} bytes.` }, 413);
   };
-
-const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
-  json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
 
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="5.5" fill="none" stroke="#4540c4" stroke-width="4"/></svg>';

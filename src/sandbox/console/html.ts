@@ -64,7 +64,6 @@ export const note = (
   html`<div class="note ${tone}"><b class="${tone}">${title}</b>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
-/** Returns the text of an empty list: what is missing, why, and what to do. */
 /** A line of smaller text; nothing without a text. */
 export const hint = (text: string): Html | '' => text && html`<p class="hint">${text}</p>`;
 

@@ -185,7 +185,6 @@ const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: KeptRequest): number {
   let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
-  for (const [name, value] of headers) size += name.length + value.length;
-  for (const [name, value] of responseHeaders ?? []) size += name.length + value.length;
+  for (const [name, value] of [...headers, ...(responseHeaders ?? [])]) size += name.length + value.length;
   return size;
 }

@@ -116,14 +116,14 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets
 }
 
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
-  if (budget) {
-    const { hour, day } = budget;
-    return `the build budget is used up (${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day)`;
-  }
+  if (budget) return `the build budget is used up (${buildsText(budget)})`;
   return bucket ? `the ${bucket.name} bucket is full (${bucket.used} of ${bucket.limit} requests)` : why;
 }
 
-const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
+export const buildsText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
+  `${hour.used} of ${hour.limit} used in an hour, ${day.used} of ${day.limit} in a day`;
+
+export const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
   key !== undefined && other.idempotencyKey === key && other.account === account;
 
 /** Returns the next request of the account with the same idempotency key. Requests are numbered when they end. */

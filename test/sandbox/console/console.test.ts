@@ -444,7 +444,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
     const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
     expect(text).toContain(
-      'Refused: the build budget is used up (1 of 1 builds an hour, 1 of 300 a day). There is room again in 1 h, at 01:00:00.',
+      'Refused: the build budget is used up (1 of 1 used in an hour, 1 of 300 in a day). There is room again in 1 h, at 01:00:00.',
     );
     expect(text).toContain('Advance the clock by 1 h');
     expect(text).toContain('BuildBudgetError');

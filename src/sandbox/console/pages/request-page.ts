@@ -10,7 +10,7 @@ import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import type { KeptRequest } from '../recorder.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
-import { reasonNote, statusBadge } from '../request-reason.ts';
+import { buildsText, reasonNote, statusBadge } from '../request-reason.ts';
 import { findRequests, keptRequests, namedBy } from '../request-search.ts';
 import { decode, operationOf } from '../request-source.ts';
 import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
@@ -70,10 +70,12 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>): H
   actionForm('POST /api/requests/resend', submit, { values });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
-  const { account, bucket, method, path, fault } = entry;
+  const { at, account, bucket, budget, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
+  const time = Date.parse(at);
+  const date = `${dateText(time)}, ${relativeText(time - console.service.clock.now())}`;
   return facts([
-    ['Time', timeOf(entry, console.service.clock.now())],
+    ['Time', html`${timeElement(at, time, 12)} <span class="soft">${date}</span>`],
     ['Result', createdText(console, entry)],
     ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
@@ -82,7 +84,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)} used` : ''],
-    ['Builds', buildsOf(entry)],
+    ['Builds', budget ? buildsText(budget) : ''],
   ]);
 }
 
@@ -94,18 +96,6 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
     html`${resourceLink({ id, kind, name })} <span class="soft">${name && `${kind} ${id}`}</span>`,
   ]);
 };
-
-function timeOf({ at }: LogEntry, now: number): Html {
-  const time = Date.parse(at);
-  const more = html`<span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`;
-  return html`${timeElement(at, time, 12)} ${more}`;
-}
-
-function buildsOf({ budget }: LogEntry): Content {
-  if (!budget) return '';
-  const { hour, day } = budget;
-  return `${hour.used} of ${hour.limit} used in an hour, ${day.used} of ${day.limit} in a day`;
-}
 
 async function details(recorded: KeptRequest, expired: string): Promise<Html> {
   const key = recorded.entry.idempotencyKey;
