@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { advanceBy } from './forms.ts';
@@ -92,8 +93,7 @@ function refused({ service }: ConsoleContext, entry: LogEntry, gets: Content): H
   const { why = '', freeAt } = entry;
   const now = service.clock.now();
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
-  const isOwner = (other: LogEntry): boolean => hasKeyOf(entry, other) && other.createdId !== undefined;
-  const first = service.state.log.findLast((other) => isOwner(other) && numberOf(other.id) < numberOf(entry.id));
+  const first = keyOwner(service, entry);
   const owner = first ? html`<a href="/requests/${first.id}">${first.id}</a>` : 'the first request';
   const until = isOpen ? html` Until ${timeElement(freeAt, now)}, the key belongs to ${owner}: use another key.` : '';
   const then = why.includes('has not ended')
@@ -106,8 +106,7 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets
   const now = service.clock.now();
   const left = end - now;
   const time = timeElement(end, now);
-  const when =
-    left > 0 ? html`There is room again in ${durationText(left)}, at ${time}.` : html`There was room again at ${time}.`;
+  const when = html`There ${left > 0 ? `is room again in ${durationText(left)},` : 'was room again'} at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [sentence(entry.why ?? ''), gets],
@@ -123,8 +122,14 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
 export const buildsText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
   `${hour.used} of ${hour.limit} used in an hour, ${day.used} of ${day.limit} in a day`;
 
-export const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
+const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
   key !== undefined && other.idempotencyKey === key && other.account === account;
+
+/** Returns the latest earlier request that created a resource with the same idempotency key. */
+export const keyOwner = ({ state }: Service, entry: LogEntry): LogEntry | undefined =>
+  state.log.findLast(
+    (one) => hasKeyOf(entry, one) && one.createdId !== undefined && numberOf(one.id) < numberOf(entry.id),
+  );
 
 /** Returns the next request of the account with the same idempotency key. Requests are numbered when they end. */
 function repeatOf({ service, recorder }: ConsoleContext, entry: LogEntry): LogEntry | undefined {

@@ -88,6 +88,9 @@ describe('the page of a request', () => {
     expect(await warnings('req_1')).toBe(2);
     await create();
     expect([await warnings('req_1'), await warnings('req_2')]).toEqual([0, 0]);
+    await create();
+    const { createdId } = sandbox.log[1] ?? {};
+    expect(textOf(await page('/requests/req_3'))).toContain(`Resultreturned Once audience ${createdId}`);
     const text = textOf(await page('/requests/req_2'));
     expect(text).toMatch(/Bucket write1 of \d+ used/);
     expect(text).toMatch(/Builds\d+ of \d+ used in an hour, \d+ of \d+ in a day/);

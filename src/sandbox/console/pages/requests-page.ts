@@ -6,7 +6,7 @@ import type { Page } from '../layout.ts';
 import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
-import { hasKeyOf, outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
+import { keyOwner, outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
 import { findRequests, keptRequests, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
@@ -136,7 +136,7 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
 
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const { replayed, createdId } = entry;
-  const id = replayed ? console.service.state.log.find((one) => hasKeyOf(entry, one))?.createdId : createdId;
+  const id = replayed ? keyOwner(console.service, entry)?.createdId : createdId;
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   const verb = replayed ? 'returned' : 'created';
