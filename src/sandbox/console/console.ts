@@ -58,8 +58,8 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
     return context.json({ message: 'Send the token of `consoleUrl` as a bearer token.' }, 401);
   });
   app.route('/api', createOperatorApi(console));
-  app.all('/api/*', ({ json, req }) =>
-    json({ message: `The console has no endpoint ${req.method} ${req.path}.` }, 404),
+  app.all('/api/*', ({ json, req: { method, path } }) =>
+    json({ message: `The console has no endpoint ${method} ${path}.` }, 404),
   );
   addOperatorPages(app, console, options);
   app.onError((error, context) => {

@@ -28,8 +28,7 @@ export function recordedTest(recording: Recording, options: SandboxOptions, stor
   const lines = steps
     .flatMap((step, index) => writer.write(step, index))
     .concat(writer.endBefore(Number.POSITIVE_INFINITY));
-  const defaults: Readonly<Record<string, unknown>> = { ...SERVICE_LIMITS };
-  const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaults[name]));
+  const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaultLimit(name)));
   const rules = faults.map(({ rule, remaining }) => ({
     ...rule,
     ...(Number.isFinite(remaining) && { times: remaining }),
@@ -75,6 +74,8 @@ ${lines.join('')}  await sandbox.close();
 const state = JSON.parse(${literal(JSON.stringify(state))});
 `;
 }
+
+const defaultLimit = (name: string): unknown => Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
 
 function settingSource(name: string, value: unknown): string {
   return hasFunction(value)
@@ -153,9 +154,7 @@ class StepWriter {
         ...Object.fromEntries(headers),
         ...(address !== '127.0.0.1' && { 'x-forwarded-for': address }),
       },
-      ...((file || body) && {
-        body: file ? expression(`file(${file.size}, ${Math.min(file.size, file.lines)})`) : bodySource(body),
-      }),
+      ...((file || body) && { body: file ? fileSource(file) : bodySource(body) }),
     };
     return `send(${literal(isStored ? url.replace(this.#storageUrl, STORAGE) : url)}, ${literal(init)})`;
   }
@@ -168,6 +167,9 @@ const isAbandoned = ({ isDisconnected, entry }: KeptRequest): boolean =>
 /** Returns the status in the test, whose client stays connected once the service has acted. */
 const repeatedStatus = ({ isDisconnected, entry }: KeptRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
+
+const fileSource = ({ size, lines }: NonNullable<KeptRequest['file']>): object =>
+  expression(`file(${size}, ${Math.min(size, lines)})`);
 
 const bodySource = (body: string | Uint8Array = ''): string | object =>
   typeof body === 'string'

@@ -42,7 +42,19 @@ export function reasonLine(entry: LogEntry): Content {
 }
 
 /** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
-export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
+export const reasonNote = (console: ConsoleContext, entry: LogEntry): Html =>
+  html`${noteOf(console, entry)}${expiredNote(console, entry)}`;
+
+/** Returns a warning if the service no longer replays the response of a create request. */
+function expiredNote({ service }: ConsoleContext, entry: LogEntry): Html | '' {
+  const { account = '', idempotencyKey: key = '', createdId, replayed } = entry;
+  if (key === '' || (createdId === undefined && !replayed)) return '';
+  const stored = service.state.accounts.get(account)?.idempotencyKeys.get(key);
+  if (stored && stored.expiresAt > service.clock.now()) return '';
+  return note('warn', 'The idempotency key has expired: if you send the request again, it creates another resource.');
+}
+
+function noteOf(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
   const recorded: KeptRequest | undefined = console.recorder.find(entry);
   const gets = clientGets(console, entry);

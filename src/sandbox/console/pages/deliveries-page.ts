@@ -54,7 +54,8 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
-  const [, tab, isInTab] = TABS.find(([value]) => value === query.get('state')) ?? TABS[0];
+  // Keep the open delivery in the list, even if a redelivery has changed its state.
+  const [, , isInTab] = TABS.find(([value]) => value === query.get('state')) ?? TABS[0];
   const isListed = (group: DeliveryGroup): boolean => isInTab(group) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Html => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
@@ -77,7 +78,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
       ['Attempts', 'w4', attemptsOf],
       ['State', 'w4', (group) => stateBadge(group, now), 'state'],
     ],
-    more: (group) => (isOpen(group) ? [isInTab(group) ? '' : hint(staysText(tab)), detail(service, group)] : undefined),
+    more: (group) => (isOpen(group) ? [query.get('state') ? STAYS : '', detail(service, group)] : undefined),
     empty: emptyState(
       'No deliveries yet',
       'When the job of an audience, an activation or a cohort ends, its event is delivered to each active endpoint that subscribes to it.',
@@ -86,8 +87,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
   });
 }
 
-/** Explains why an open delivery stays in the list, even if a redelivery has changed its state. */
-const staysText = (tab: string): string => `This row stays because it is open. The tab ${tab} does not count it.`;
+const STAYS = hint('While this row is open, it stays here even if its state changes. The tab does not count it then.');
 
 const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup): string => {
   const responses = attempts.map(({ response }) => response);
@@ -110,6 +110,9 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const left = html`${relativeText((retryAt ?? now) - now)}; ${MAX_ATTEMPTS - latest.delivery.attempt} are left`;
   const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
   const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to the attempt');
+  const signedAt = Number(/^t=(\d+)/.exec(latest.signature)?.[1]) * 1_000;
+  const ofMachine = html` The signature has the time ${timeElement(signedAt || 0, now)} of the machine's clock (<code>signatureClock</code>).`;
+  const signed = Math.abs(signedAt - latest.delivery.at) > 60_000 ? ofMachine : '';
   const happenings = attempts.map((attempt, index) => {
     const { at, manual } = attempt.delivery;
     const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;
@@ -117,9 +120,6 @@ function detail(service: Service, group: DeliveryGroup): Html {
     return { at, content: line };
   });
   const lanes = [deliveryLane(group)];
-  const signedAt = Number(/^t=(\d+)/.exec(latest.signature)?.[1]) * 1_000;
-  const ofMachine = html` The signature has the time ${timeElement(signedAt || 0, now)} of the machine's clock (<code>signatureClock</code>).`;
-  const signed = Math.abs(signedAt - latest.delivery.at) > 60_000 ? ofMachine : '';
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
 <p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(event)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.${signed}</p></div>

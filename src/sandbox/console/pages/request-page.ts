@@ -4,7 +4,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { bytesIn, codeBlock, prettyJson } from '../highlight.ts';
-import { type Content, emptyState, facts, foreign, type Html, head, hint, live, note, timeElement } from '../html.ts';
+import { type Content, emptyState, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
@@ -36,7 +36,6 @@ export async function requestPage(
   const isOlder = (one: LogEntry): boolean => numberOf(one.id) < numberOf(id);
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const expired = expiredText(console, entry);
   const copy = html`<button type="button" data-copy="curl">Copy as curl</button>`;
   const test = html`<a class="button" href="/recording.test.ts?until=${id}" download="recording.test.ts">Export as a test</a>`;
   const withNewKey = entry.idempotencyKey ? resendForm('Send with a new key', { id, key: 'new' }) : '';
@@ -47,18 +46,9 @@ export async function requestPage(
     content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
 <small>${near(listed.find(isNewer), 'Newer')} ${near(listed.findLast(isOlder), 'Older')}</small></p>
 ${head(html`${method} <bdi>${path}</bdi>`, statusBadge(entry), actions ?? '')}
-${live('reason', [reasonNote(console, entry), expired && note('warn', expired), factsOf(console, entry, recorded)])}
-${recorded ? await details(recorded, expired) : NOT_KEPT}`,
+${live('reason', [reasonNote(console, entry), factsOf(console, entry, recorded)])}
+${recorded ? await details(recorded) : NOT_KEPT}`,
   };
-}
-
-/** Returns a warning if the service no longer replays the response of a create request. */
-function expiredText({ service }: ConsoleContext, entry: LogEntry): string {
-  const { account = '', idempotencyKey: key, createdId, replayed } = entry;
-  if (key === undefined || (createdId === undefined && !replayed)) return '';
-  const stored = service.state.accounts.get(account)?.idempotencyKeys.get(key);
-  if (stored && stored.expiresAt > service.clock.now()) return '';
-  return 'The idempotency key has expired: if you send the request again, it creates another resource.';
 }
 
 const NOT_KEPT = emptyState(
@@ -70,12 +60,10 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>): H
   actionForm('POST /api/requests/resend', submit, { values });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
-  const { at, account, bucket, budget, method, path, fault } = entry;
+  const { account, bucket, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
-  const time = Date.parse(at);
-  const date = `${dateText(time)}, ${relativeText(time - console.service.clock.now())}`;
   return facts([
-    ['Time', html`${timeElement(at, time, 12)} <span class="soft">${date}</span>`],
+    ['Time', timeOf(entry, console.service.clock.now())],
     ['Result', createdText(console, entry)],
     ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
@@ -84,7 +72,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)} used` : ''],
-    ['Builds', budget ? buildsText(budget) : ''],
+    ['Builds', entry.budget ? buildsText(entry.budget) : ''],
   ]);
 }
 
@@ -97,7 +85,13 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
   ]);
 };
 
-async function details(recorded: KeptRequest, expired: string): Promise<Html> {
+function timeOf({ at }: LogEntry, now: number): Html {
+  const time = Date.parse(at);
+  const more = html`<span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`;
+  return html`${timeElement(at, time, 12)} ${more}`;
+}
+
+async function details(recorded: KeptRequest): Promise<Html> {
   const key = recorded.entry.idempotencyKey;
   const body = recorded.body && decode(recorded.body);
   return html`<div class="cols half">
@@ -105,7 +99,7 @@ async function details(recorded: KeptRequest, expired: string): Promise<Html> {
 ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === undefined ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
-<h2>Repeat the request</h2>${live('expired', hint(expired))}${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. ${recorded.file ? 'Upload the file again.' : 'Send it from your program.'}</p>`}`;
+<h2>Repeat the request</h2>${isComplete(recorded) ? await curlBlock(recorded) : html`<p>${BODY_NOT_KEPT}. ${recorded.file ? 'Upload the file again.' : 'Send it from your program.'}</p>`}`;
 }
 
 async function curlBlock(recorded: KeptRequest): Promise<Html> {
