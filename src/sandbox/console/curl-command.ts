@@ -6,7 +6,6 @@ import { type Concealer, readRequest } from './request-source.ts';
 const MARK = `\uE000${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${MARK}(\\w+)\uE001`, 'g');
 
-/** Returns the name of the environment variable that replaces a credential. */
 export const variableName = (name: string): string =>
   name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')

@@ -38,7 +38,6 @@ const MAX_STEPS = 10_000;
 /** Maximum approximate size in bytes of the recorded steps, and of the requests with details. */
 const MAX_BYTES = 2 ** 24;
 
-/** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;

@@ -42,19 +42,7 @@ export function reasonLine(entry: LogEntry): Content {
 }
 
 /** Returns a note with the reason for the result of a request, how long the reason applies, and what the user can do. */
-export const reasonNote = (console: ConsoleContext, entry: LogEntry): Html =>
-  html`${noteOf(console, entry)}${expiredNote(console, entry)}`;
-
-/** Returns a warning if the service no longer replays the response of a create request. */
-function expiredNote({ service }: ConsoleContext, entry: LogEntry): Html | '' {
-  const { account = '', idempotencyKey: key = '', createdId, replayed } = entry;
-  if (key === '' || (createdId === undefined && !replayed)) return '';
-  const stored = service.state.accounts.get(account)?.idempotencyKeys.get(key);
-  if (stored && stored.expiresAt > service.clock.now()) return '';
-  return note('warn', 'The idempotency key has expired: if you send the request again, it creates another resource.');
-}
-
-function noteOf(console: ConsoleContext, entry: LogEntry): Html {
+export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   const { status, fault, why = '', freeAt } = entry;
   const recorded: KeptRequest | undefined = console.recorder.find(entry);
   const gets = clientGets(console, entry);
@@ -69,7 +57,8 @@ function noteOf(console: ConsoleContext, entry: LogEntry): Html {
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [gets] });
   if (status === 429 && freeAt !== undefined) return limited(console, entry, Date.parse(freeAt), gets);
   if (status >= 400) return refused(console, entry, html`${gets}${otherAccount(console, entry)}`);
-  return note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
+  const accepted = note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
+  return html`${accepted}${expiredNote(console, entry)}`;
 }
 
 function acceptedText({ replayed, status }: LogEntry, recorded: KeptRequest | undefined): string {
@@ -87,7 +76,7 @@ function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content
       : `after the service had processed the request (status ${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client disconnected';
   const then = isCreate(entry) && !repeatOf(console, entry) ? afterCreate(served, idempotencyKey) : '';
-  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
+  return html`${note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] })}${expiredNote(console, entry)}`;
 }
 
 /** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
@@ -97,6 +86,14 @@ function afterCreate(served: number | undefined, idempotencyKey: string | undefi
   return idempotencyKey !== undefined
     ? ' Within 24 hours, repeat the request with the same idempotency key and body: the response contains the created resource.'
     : ' The request had no idempotency key, so repeating the request creates another resource.';
+}
+
+/** Returns a warning if the service no longer replays the response of a create request. */
+function expiredNote({ service }: ConsoleContext, entry: LogEntry): Html | '' {
+  const { account = '', idempotencyKey: key = '', createdId, replayed } = entry;
+  const { expiresAt = 0 } = service.state.accounts.get(account)?.idempotencyKeys.get(key) ?? {};
+  if (key === '' || (createdId === undefined && !replayed) || expiresAt > service.clock.now()) return '';
+  return note('warn', 'The idempotency key has expired: if you send the request again, it creates another resource.');
 }
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
@@ -117,8 +114,7 @@ function refused({ service }: ConsoleContext, entry: LogEntry, gets: Content): H
 function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets: Content): Html {
   const now = service.clock.now();
   const left = end - now;
-  const time = timeElement(end, now);
-  const when = html`There ${left > 0 ? `is room again in ${durationText(left)},` : 'was room again'} at ${time}.`;
+  const when = html`There ${left > 0 ? `is room again in ${durationText(left)},` : 'was room again'} at ${timeElement(end, now)}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [sentence(entry.why ?? ''), gets],
@@ -172,7 +168,6 @@ function clientGets(console: ConsoleContext, entry: LogEntry): Content {
   return html`The client of this package ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
 }
 
-/** Returns a sentence if the requested resource belongs to another account. */
 function otherAccount(console: ConsoleContext, entry: LogEntry): string {
   const other = namedBy(console, entry)
     .map((id) => findResource(console.service, id))

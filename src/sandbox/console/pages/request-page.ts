@@ -62,8 +62,10 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>): H
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
   const { account, bucket, method, path, fault } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
+  const time = Date.parse(entry.at);
+  const date = `${dateText(time)}, ${relativeText(time - console.service.clock.now())}`;
   return facts([
-    ['Time', timeOf(entry, console.service.clock.now())],
+    ['Time', html`${timeElement(time, time, 12)} <span class="soft">${date}</span>`],
     ['Result', createdText(console, entry)],
     ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
@@ -84,12 +86,6 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
     html`${resourceLink({ id, kind, name })} <span class="soft">${name && `${kind} ${id}`}</span>`,
   ]);
 };
-
-function timeOf({ at }: LogEntry, now: number): Html {
-  const time = Date.parse(at);
-  const more = html`<span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`;
-  return html`${timeElement(at, time, 12)} ${more}`;
-}
 
 async function details(recorded: KeptRequest): Promise<Html> {
   const key = recorded.entry.idempotencyKey;
