@@ -197,7 +197,7 @@ export class Clock<Task> {
   }
 }
 
-const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
+export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
 /** Maximum `speed` of a clock. At this speed, the clock reaches the last valid `Date` after 100 days. */
 const MAX_SPEED = 1e6;

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// When run from source, the console bundles these files when it is opened. In the built package, this module contains their text (see
-// `consoleAssets` in scripts/build-plugins.ts).
+// In the built package, this module contains the text of these files (`consoleAssets` in scripts/build-plugins.ts).
 
 async function bundle(file: string): Promise<string> {
   const { outputFiles } = await build({

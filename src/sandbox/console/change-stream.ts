@@ -5,8 +5,6 @@ import type { Observer, Service } from '../service.ts';
 const MIN_INTERVAL_MS = 250;
 const MAX_INTERVAL_MS = 5_000;
 
-const encoder = new TextEncoder();
-
 /**
  * Returns a stream of server-sent events: one after each change, at most four per second, and at least one every
  * five seconds, because the times on a page change. When the session of its reader ends, the stream sends `ended` and ends.
@@ -32,7 +30,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
     clearTimeout(timer);
   };
   const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    const write = (text: string): void => controller.enqueue(encoder.encode(text));
+    const write = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
     // A cancelled stream is already closed, and closing it again would throw.
     const end = (last = ''): void => {
       if (!observers.has(observer)) return;

@@ -5,7 +5,6 @@ import { ConnectionCut } from '../http/connection-cut.ts';
 import { checkHost, isSameOrigin } from '../http/middleware.ts';
 import { isBodyWithin } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import type { Service } from '../service.ts';
 import { SCRIPT, STYLES } from './assets.ts';
 import { changeStream } from './change-stream.ts';
 import type { ConsoleContext } from './console-context.ts';
@@ -29,8 +28,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
-interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
-  readonly service: Service;
+interface ConsoleParts extends Pick<ConsoleContext, 'service' | 'addresses' | 'send'> {
   readonly admin: SandboxAdmin;
   readonly options: SandboxOptions;
   readonly seed: number;

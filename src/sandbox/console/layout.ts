@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { ClockMode } from '../clock.ts';
+import { type ClockMode, speedOf } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
@@ -41,8 +41,6 @@ export async function render(
 /** Adds the account filter to the links of a page that lead to another page. */
 const keepAccount = (page: string, account: string | null): string =>
   page.replaceAll(/(?<=(?:href|data-then)=")\/(?![\w/]*\.)[^"]*/g, (href) => withAccount(href, account));
-
-export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
 export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;

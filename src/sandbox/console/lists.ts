@@ -84,7 +84,7 @@ function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | '
   const newer = start > 0 ? link(start - PAGE_SIZE, 'Previous') : '';
   const lastPage = length - (length % PAGE_SIZE || PAGE_SIZE);
   const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, 'Next'), link(lastPage, 'Last')] : '';
-  const position = html`<span class="num">${count(start + 1)}–${count(start + rows.length)} of ${count(length)}</span>`;
+  const position = html`<span class="num">${count(start + 1)}–${count(start + rows.length)} of ${counted(length, 'row')}</span>`;
   const pager = html`<nav class="line soft" aria-label="Pages">${position}<span class="acts">${newer}${older}</span></nav>`;
   return [rows, length === 0 ? '' : pager];
 }

@@ -25,9 +25,8 @@ const MAX_FILE = 2 ** 26;
 export function recordedTest(recording: Recording, options: SandboxOptions, storageUrl: string): string {
   const { state, startedAt, limits, faults, steps, receivers } = recording;
   const writer = new StepWriter(startedAt, storageUrl);
-  const lines = steps
-    .flatMap((step, index) => writer.write(step, index))
-    .concat(writer.endBefore(Number.POSITIVE_INFINITY));
+  const lines = steps.flatMap((step, index) => writer.write(step, index));
+  lines.push(...writer.endBefore(Number.POSITIVE_INFINITY));
   const changed = Object.entries(limits).filter(([name, limit]) => literal(limit) !== literal(defaultLimit(name)));
   const left = (times: number) => Number.isFinite(times) && { times };
   const rules = faults.map(({ rule, remaining }) => ({ ...rule, ...left(remaining) }));
@@ -90,7 +89,6 @@ class StepWriter {
   readonly #startedAt: number;
   readonly #storageUrl: string;
   readonly secrets = new TestSecrets();
-  /** Requests in flight, with the code that awaits each of them. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
 
@@ -152,7 +150,9 @@ class StepWriter {
         ...Object.fromEntries(headers),
         ...(address !== '127.0.0.1' && { 'x-forwarded-for': address }),
       },
-      ...((file || body) && { body: file ? fileSource(file) : bodySource(body) }),
+      ...((file || body) && {
+        body: file ? expression(`file(${file.size}, ${Math.min(file.size, file.lines)})`) : bodySource(body),
+      }),
     };
     return `send(${literal(isStored ? url.replace(this.#storageUrl, STORAGE) : url)}, ${literal(init)})`;
   }
@@ -165,9 +165,6 @@ const isAbandoned = ({ isDisconnected, entry }: KeptRequest): boolean =>
 /** Returns the status in the test, whose client stays connected once the service has acted. */
 const repeatedStatus = ({ isDisconnected, entry }: KeptRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
-
-const fileSource = ({ size, lines }: NonNullable<KeptRequest['file']>): object =>
-  expression(`file(${size}, ${Math.min(size, lines)})`);
 
 const bodySource = (body: string | Uint8Array = ''): string | object =>
   typeof body === 'string'

@@ -38,7 +38,6 @@ const MAX_STEPS = 10_000;
 /** Maximum approximate size in bytes of the recorded steps, and of the requests with details. */
 const MAX_BYTES = 2 ** 24;
 
-/** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
   readonly #seed: number;
@@ -181,7 +180,6 @@ const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: KeptRequest): number {
   let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
-  for (const [name, value] of headers) size += name.length + value.length;
-  for (const [name, value] of responseHeaders ?? []) size += name.length + value.length;
+  for (const [name, value] of [...headers, ...(responseHeaders ?? [])]) size += name.length + value.length;
   return size;
 }

@@ -42,7 +42,6 @@ export function redactHeader(name: string, value: string): string {
   return `${scheme}${HIDDEN}`;
 }
 
-/** Returns the text of a body without its credentials, for any content type. */
 export function redactBody(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body.replace(/^\ufeff/, '')), hideField);

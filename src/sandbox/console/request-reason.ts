@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { advanceBy } from './forms.ts';
@@ -55,7 +56,8 @@ export function reasonNote(console: ConsoleContext, entry: LogEntry): Html {
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [gets] });
   if (status === 429 && freeAt !== undefined) return limited(console, entry, Date.parse(freeAt), gets);
   if (status >= 400) return refused(console, entry, html`${gets}${otherAccount(console, entry)}`);
-  return note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
+  const accepted = note(fault === undefined ? 'good' : 'warn', `Accepted: ${acceptedText(entry, recorded)}`);
+  return html`${accepted}${expiredNote(console, entry)}`;
 }
 
 function acceptedText({ replayed, status }: LogEntry, recorded: KeptRequest | undefined): string {
@@ -73,7 +75,7 @@ function withoutResponse(console: ConsoleContext, entry: LogEntry, gets: Content
       : `after the service had processed the request (status ${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client disconnected';
   const then = isCreate(entry) && !repeatOf(console, entry) ? afterCreate(served, idempotencyKey) : '';
-  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
+  return html`${note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] })}${expiredNote(console, entry)}`;
 }
 
 function afterCreate(served: number | undefined, idempotencyKey: string | undefined): string {
@@ -84,14 +86,21 @@ function afterCreate(served: number | undefined, idempotencyKey: string | undefi
     : ' The request had no idempotency key, so repeating the request creates another resource.';
 }
 
+/** Returns a warning if the service no longer replays the response of a create request. */
+function expiredNote({ service }: ConsoleContext, entry: LogEntry): Html | '' {
+  const { account = '', idempotencyKey: key = '', createdId, replayed } = entry;
+  const { expiresAt = 0 } = service.state.accounts.get(account)?.idempotencyKeys.get(key) ?? {};
+  if (key === '' || (createdId === undefined && !replayed) || expiresAt > service.clock.now()) return '';
+  return note('warn', 'The idempotency key has expired: if you send the request again, it creates another resource.');
+}
+
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
 function refused({ service }: ConsoleContext, entry: LogEntry, gets: Content): Html {
   const { why = '', freeAt } = entry;
   const now = service.clock.now();
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
-  const isOwner = (other: LogEntry): boolean => hasKeyOf(entry, other) && other.createdId !== undefined;
-  const first = service.state.log.findLast((other) => isOwner(other) && numberOf(other.id) < numberOf(entry.id));
+  const first = keyOwner(service, entry);
   const owner = first ? html`<a href="/requests/${first.id}">${first.id}</a>` : 'the first request';
   const until = isOpen ? html` Until ${timeElement(freeAt, now)}, the key belongs to ${owner}: use another key.` : '';
   const then = why.includes('has not ended')
@@ -103,9 +112,7 @@ function refused({ service }: ConsoleContext, entry: LogEntry, gets: Content): H
 function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets: Content): Html {
   const now = service.clock.now();
   const left = end - now;
-  const time = timeElement(end, now);
-  const when =
-    left > 0 ? html`There is room again in ${durationText(left)}, at ${time}.` : html`There was room again at ${time}.`;
+  const when = html`There ${left > 0 ? `is room again in ${durationText(left)},` : 'was room again'} at ${timeElement(end, now)}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [sentence(entry.why ?? ''), gets],
@@ -114,15 +121,21 @@ function limited({ service }: ConsoleContext, entry: LogEntry, end: number, gets
 }
 
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
-  if (budget) {
-    const { hour, day } = budget;
-    return `the build budget is used up (${hour.used} of ${hour.limit} builds an hour, ${day.used} of ${day.limit} a day)`;
-  }
+  if (budget) return `the build budget is used up (${buildsText(budget)})`;
   return bucket ? `the ${bucket.name} bucket is full (${bucket.used} of ${bucket.limit} requests)` : why;
 }
 
+export const buildsText = ({ hour, day }: NonNullable<LogEntry['budget']>): string =>
+  `${hour.used} of ${hour.limit} used in an hour, ${day.used} of ${day.limit} in a day`;
+
 const hasKeyOf = ({ account, idempotencyKey: key }: LogEntry, other: LogEntry): boolean =>
   key !== undefined && other.idempotencyKey === key && other.account === account;
+
+/** Returns the latest earlier request that created a resource with the same idempotency key. */
+export const keyOwner = ({ state }: Service, entry: LogEntry): LogEntry | undefined =>
+  state.log.findLast(
+    (one) => hasKeyOf(entry, one) && one.createdId !== undefined && numberOf(one.id) < numberOf(entry.id),
+  );
 
 /** Returns the next request of the account with the same idempotency key. Requests are numbered when they end. */
 function repeatOf({ service, recorder }: ConsoleContext, entry: LogEntry): LogEntry | undefined {
@@ -145,12 +158,12 @@ function clientGets(console: ConsoleContext, entry: LogEntry): Content {
   const again = repeatOf(console, entry);
   if (again) {
     const link = html`<a href="/requests/${again.id}">${again.id}</a>`;
-    return html`This attempt failed with ${gets}. A later request has the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
+    return html`In the client of this package, this attempt fails with ${gets}. A later request has the same key: ${link}, ${again.status ? `status ${again.status}` : 'no response'}.`;
   }
   const waits = status === 429 ? 'waits and sends the request again, or ' : '';
   const renews =
     status === 401 && !path.includes('auth') ? 'sends the request again if it can get a new token, or ' : waits;
-  return html`Your client ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
+  return html`The client of this package ${isUnknown ? 'sends the request again if that is safe, or ' : renews}throws ${gets}${outcome}.`;
 }
 
 function otherAccount(console: ConsoleContext, entry: LogEntry): string {

@@ -52,12 +52,12 @@ export function findRequests(console: ConsoleContext, query: URLSearchParams): r
   );
 }
 
-/** Tests for words with a field, such as `status:429`, `path:/usage`, or `id:40` of a resource. Words are in lower case. */
+/** Tests for words with a field, such as `status:429`, `path:/usage`, or `id:40` of a resource or `id:req_7`. Words are in lower case. */
 const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: ConsoleContext) => boolean>> = {
   status: ({ status }, value) => String(status).startsWith(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
   key: ({ idempotencyKey = '' }, value) => idempotencyKey.toLowerCase().includes(value),
-  id: (entry, value, console) => isAbout(console, entry, Number(value)),
+  id: (entry, value, console) => entry.id === value || isAbout(console, entry, Number(value)),
 };
 
 function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => boolean {

@@ -37,7 +37,6 @@ export class TestSecrets implements Concealer {
   }
 }
 
-/** Returns the name of a value. Creates the name when the value first occurs. */
 function nameIn(names: Map<string, string>, value: string, prefix: string): string {
   const name = names.get(value) ?? `${prefix}${names.size + 1}`;
   names.set(value, name);

@@ -216,7 +216,7 @@ describe('an action by its endpoint', () => {
     sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });
     expect((await act('POST /api/state', state)).data.notice).toMatch(/^The state is replaced: 1 accounts?\./);
     expect(sandbox.accounts.list()).toHaveLength(1);
-    expect(await page('/session')).toContain('0 requests and calls');
+    expect(await page('/session')).toContain('0 steps');
     // An open page shows the new beginning.
     expect(await page('/session')).toMatch(/data-live>The test starts.*data-live>A reset restores/s);
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
@@ -226,7 +226,7 @@ describe('an action by its endpoint', () => {
     expect(sandbox.accounts.list()).toHaveLength(1);
     await createAudience();
     expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording starts again');
-    expect(await page('/session')).toContain('0 requests and calls');
+    expect(await page('/session')).toContain('0 steps');
   });
 
   it('loads a state that is longer than any body of the API may be', async () => {

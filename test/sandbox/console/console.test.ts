@@ -215,6 +215,7 @@ describe('the pages', () => {
     const own = await sandbox.fetch(data[0].datastreams[0].results.uri);
     expect(results).toBe(await own.text());
     expect((await request(`/results/${activation}/other.csv`)).status).toBe(404);
+    expect(textOf(text)).toContain('returns now (signatures of links are hidden)');
     // The signature with which anybody can read the file is on no page.
     expect(text).not.toContain(new URL(data[0].datastreams[0].results.uri).searchParams.get('signature'));
     for (const [id, path] of [
@@ -482,7 +483,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
     const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
     expect(text).toContain(
-      'Refused: the build budget is used up (1 of 1 builds an hour, 1 of 300 a day). There is room again in 1 h, at 01:00:00.',
+      'Refused: the build budget is used up (1 of 1 used in an hour, 1 of 300 in a day). There is room again in 1 h, at 01:00:00.',
     );
     expect(text).toContain('Advance the clock by 1 h');
     expect(text).toContain('BuildBudgetError');
@@ -571,7 +572,9 @@ describe('the pages', () => {
       headers,
     ).catch(() => {});
     const shown = textOf(await page('/requests/req_1'));
-    expect(shown).toContain('Your client sends the request again if that is safe, or throws a ConnectionError');
+    expect(shown).toContain(
+      'The client of this package sends the request again if that is safe, or throws a ConnectionError',
+    );
     expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
     expect(shown).toContain(text ?? 'ConnectionError.');
   });
@@ -579,7 +582,7 @@ describe('the pages', () => {
   it('only errors of creates have an outcome', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/99');
-    expect(textOf(await page('/requests/req_1'))).toContain('Your client throws a NotFoundError.');
+    expect(textOf(await page('/requests/req_1'))).toContain('The client of this package throws a NotFoundError.');
   });
 
   it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
@@ -641,6 +644,7 @@ describe('the pages', () => {
     expect(await idsOf('other')).toEqual(['req_2']);
     expect(await idsOf(`id:${created?.createdId}`)).toEqual(['req_1']);
     expect(await idsOf(`id:${seed}`)).toEqual([activation?.id, 'req_3']);
+    expect(await idsOf('id:req_2')).toEqual(['req_2']);
     expect(textOf(await page('/requests?q=spring'))).toContain('The bodies of 4 requests are not kept');
     expect(textOf(await page('/requests'))).toMatch(/“Other”: .*created Spring/s);
     expect(await page('/requests/req_1')).toContain('The details of this request are not kept');
@@ -712,6 +716,23 @@ describe('the pages', () => {
     const [, detail = ''] = (await page(`/deliveries?event=${eventId}&to=${id}`)).split('id="detail"');
     expect(detail).toContain('aria-label="2 attempts failed"');
     expect(detail).toMatch(/class="bad mark"[^>]*><title>Attempt 2 at 00:01:00: 500.*class="busy open"/s);
+  });
+
+  it('an open delivery says why it stays in a tab, and that its signature has the time of the machine, if that differs', async () => {
+    for (const signatureClock of ['sandbox', 'machine'] as const) {
+      const { page, sandbox } = await startConsole({ signatureClock });
+      const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+      sandbox.webhooks.test(id);
+      await sandbox.advance(0);
+      const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+      const text = textOf(await page(`/deliveries?state=waiting&event=${eventId}&to=${id}`));
+      expect(text).toContain(
+        'While this row is open, it stays here even if its state changes. The tab does not count it then.',
+      );
+      expect(/The signature has the time .+ of the machine's clock \(signatureClock\)\./.test(text)).toBe(
+        signatureClock === 'machine',
+      );
+    }
   });
 
   it('a limit draws how its window has filled, and how it empties', async () => {
@@ -837,7 +858,7 @@ describe('the pages', () => {
       ['req_3', '× 3', true],
     ]);
     expect(await rowsOf('/requests?repeats=all')).toHaveLength(45);
-    expect(textOf(await page('/requests'))).toContain('All 45');
+    expect(textOf(await page('/requests'))).toMatch(/All 45.*1–6 of 6 rows/s);
   });
 
   it('refusals of one kind are one row, whatever ids they name, and lead to each of them', async () => {
@@ -981,6 +1002,7 @@ describe('the recording', () => {
     expect(source).toContain('  await sandbox.advance(1500);\n');
     expect(source).toContain(`  await at(1500);\n  sandbox.webhooks.test(${id});\n`);
     expect(source).not.toContain('setClock');
+    expect(textOf(await page('/session'))).toMatch(/5 steps.*requests and calls since then, except sandbox\.setClock/s);
     expect(source.match(/await at\(/g)).toHaveLength(2);
   });
 
@@ -988,7 +1010,7 @@ describe('the recording', () => {
     const { act, api, page, createAudience } = await startConsole();
     await createAudience();
     await act('POST /api/recording/restart');
-    expect(await page('/session')).toContain('0 requests and calls');
+    expect(await page('/session')).toContain('0 steps');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);

@@ -9,12 +9,12 @@ describe('the page of a request', () => {
     [
       'cut',
       { cut: 'after' },
-      'This attempt failed with a ConnectionError. A later request has the same key: req_2, status 200.',
+      'In the client of this package, this attempt fails with a ConnectionError. A later request has the same key: req_2, status 200.',
     ],
     [
       '5xx',
       { status: 503 },
-      'This attempt failed with a ServerError. A later request has the same key: req_2, status 200.',
+      'In the client of this package, this attempt fails with a ServerError. A later request has the same key: req_2, status 200.',
     ],
   ] as const)(
     'leads from a lost response (%s) to the retry, and the retry to what was created',
@@ -68,11 +68,31 @@ describe('the page of a request', () => {
     await api('POST', '/api/v2/projects/create', {});
     for (const [id, text] of [
       ['req_1', 'sends the request again if it can get a new token, or throws an AuthenticationError.'],
-      ['req_2', 'Your client throws an AuthenticationError.'],
-      ['req_3', 'Your client throws an OAuthError.'],
+      ['req_2', 'The client of this package throws an AuthenticationError.'],
+      ['req_3', 'The client of this package throws an OAuthError.'],
       ['req_4', "sends the request again if that is safe, or throws an ApiError with outcome: 'unknown'."],
     ])
       expect(textOf(await page(`/requests/${id}`))).toContain(text);
+  });
+
+  it('warns that a repetition creates another resource once the key has expired, and says what the numbers count', async () => {
+    const { api, page, sandbox } = await startConsole();
+    const create = () => api('POST', '/api/v2/audiences/create', { name: 'Once' }, { 'idempotency-key': 'k' });
+    await create();
+    const warning = 'The idempotency key has expired: if you send the request again, it creates another resource.';
+    const warns = async (id: string) => textOf(await page(`/requests/${id}`)).includes(warning);
+    await sandbox.advance(86_399_000);
+    expect(await warns('req_1')).toBe(false);
+    await sandbox.advance(1_000);
+    expect(await warns('req_1')).toBe(true);
+    await create();
+    expect([await warns('req_1'), await warns('req_2')]).toEqual([false, false]);
+    await create();
+    const { createdId } = sandbox.log[1] ?? {};
+    expect(textOf(await page('/requests/req_3'))).toContain(`Resultreturned Once audience ${createdId}`);
+    const text = textOf(await page('/requests/req_2'));
+    expect(text).toMatch(/Bucket write1 of \d+ used/);
+    expect(text).toMatch(/Builds\d+ of \d+ used in an hour, \d+ of \d+ in a day/);
   });
 
   it('says that a body was cut, and shows sizes in bytes', async () => {

@@ -272,7 +272,7 @@ describe('the console in Chromium', () => {
     const state = await (await saving).path();
     await press('Restart recording…');
     await page.getByRole('button', { name: 'Restart recording', exact: true }).click();
-    await page.getByText(': 0 requests and calls').waitFor();
+    await page.getByText(': 0 steps').waitFor();
     await page.getByRole('button', { name: 'Reset…' }).click();
     await act('Reset', 'sandbox.restore(state', 'dialog[open]');
     sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });

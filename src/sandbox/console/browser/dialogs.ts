@@ -49,11 +49,9 @@ export function addDialogs(): void {
     if (pressed?.dataset.open !== undefined) openFor(pressed);
     if (pressed?.dataset.close !== undefined) pressed.closest('dialog')?.close();
   });
-  // A link to a page may open its dialog.
   find<HTMLDialogElement>(`dialog[id="${CSS.escape(location.hash.slice(1))}"]`)?.showModal();
-  // Closing a dialog clears its fields.
-  const forget = ({ target }: Event): void => {
+  const clearFields = ({ target }: Event): void => {
     if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();
   };
-  document.addEventListener('close', forget, true);
+  document.addEventListener('close', clearFields, true);
 }

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
-import type { ClockMode } from '../../clock.ts';
+import { type ClockMode, speedOf } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, input } from '../forms.ts';
 import { type HappenedAt, happenedText } from '../history.ts';
 import { badge, emptyState, foreign, type Html, head, hint, live, timeElement } from '../html.ts';
-import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
+import { clockElement, modeText, type Page } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';

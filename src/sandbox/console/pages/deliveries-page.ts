@@ -82,7 +82,7 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
       ['Attempts', 'w4', attemptsOf],
       ['State', 'w4', (group) => stateBadge(group, now), 'state'],
     ],
-    more: (group) => (isOpen(group) ? detail(service, group) : undefined),
+    more: (group) => (isOpen(group) ? [query.get('state') ? STAYS : '', detail(service, group)] : undefined),
     empty: emptyState(
       'No deliveries yet',
       'When the job of an audience, an activation or a cohort ends, its event is delivered to each active endpoint that subscribes to it.',
@@ -90,6 +90,8 @@ function deliveryList(service: Service, query: URLSearchParams, hits: readonly D
     ),
   });
 }
+
+const STAYS = hint('While this row is open, it stays here even if its state changes. The tab does not count it then.');
 
 const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup): string => {
   const responses = attempts.map(({ response }) => response);
@@ -112,6 +114,9 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const left = html`${relativeText((retryAt ?? now) - now)}; ${MAX_ATTEMPTS - latest.delivery.attempt} are left`;
   const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
   const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to the attempt');
+  const signedAt = Number(/^t=(\d+)/.exec(latest.signature)?.[1]) * 1_000;
+  const ofMachine = html` The signature has the time ${timeElement(signedAt || 0, now)} of the machine's clock (<code>signatureClock</code>).`;
+  const signed = Math.abs(signedAt - latest.delivery.at) > 60_000 ? ofMachine : '';
   const happenings = attempts.map((attempt, index) => {
     const { at, manual, attempt: number } = attempt.delivery;
     const start = manual && number === 1 ? badge('', 'manual') : '';
@@ -122,7 +127,7 @@ function detail(service: Service, group: DeliveryGroup): Html {
   const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2 id="detail" tabindex="-1">${type} to ${foreign(endpoint.name)}</h2>
 <p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(event)}</p><div class="acts">${redeliver(service, event)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
-<p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
+<p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.${signed}</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(bytesIn(body))} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }

@@ -14,9 +14,7 @@ export function faultsPage({ service }: ConsoleContext): Page {
         linkButton('/requests?status=faults', 'Requests with faults'),
         opener('add', 'Add a fault…', { style: 'primary' }),
       ]),
-      hint(
-        'A fault rule fails or delays requests. The first rule that matches a request applies, unless it is used up or its rate skips the request.',
-      ),
+      hint('The first rule that matches a request applies, unless it is used up or its rate skips the request.'),
       live('faults', faultTable(service.faults.all)),
       presets(),
       addDialog(Object.keys(service.operations)),

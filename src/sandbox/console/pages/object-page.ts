@@ -128,10 +128,11 @@ function jsonOf({ service, addresses }: ConsoleContext, resource: ShownResource)
   const data = [service.localTimes(shownBy(service, resource))];
   const message = `${capital(label)} retrieved successfully.`;
   const json = prettyJson(redactBody(JSON.stringify({ status: 'success', code: 200, message, data })));
+  const hidden = json.includes('signature=…') ? ' (signatures of links are hidden)' : '';
   const headers = `-H "Authorization: Bearer $AUDIENCE_TOKEN" -H 'Accept: application/json'`;
   const copy = (text: string, code: string): Html =>
     html`<button type="button" class="quiet small" data-text="${code}" aria-label="Copy as ${text}">${text}</button>`;
-  return html`<h2>JSON</h2>${codeBlock('json-text', `What ${operation.method} ${path} returns now`, json, [
+  return html`<h2>JSON</h2>${codeBlock('json-text', `What ${operation.method} ${path} returns now${hidden}`, json, [
     copy('curl', `curl ${headers} '${addresses().api}${path}'`),
     copy('TypeScript', `await client.${namespace}.get(${id});`),
   ])}`;

@@ -9,7 +9,7 @@ import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import type { KeptRequest } from '../recorder.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
-import { reasonNote, statusBadge } from '../request-reason.ts';
+import { buildsText, reasonNote, statusBadge } from '../request-reason.ts';
 import { findRequests, keptRequests, namedBy } from '../request-search.ts';
 import { decode, operationOf } from '../request-source.ts';
 import { BODY_NOT_KEPT, isComplete } from '../resend.ts';
@@ -56,8 +56,10 @@ const resendForm = (submit: string, values: Readonly<Record<string, string>>): H
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest | undefined): Html {
   const { account, bucket, method, path, fault, idempotencyKey: key } = entry;
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
+  const time = Date.parse(entry.at);
+  const date = `${dateText(time)}, ${relativeText(time - console.service.clock.now())}`;
   return facts([
-    ['Time', timeOf(entry, console.service.clock.now())],
+    ['Time', html`${timeElement(time, time, 12)} <span class="soft">${date}</span>`],
     ['Result', createdText(console, entry)],
     ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
@@ -69,8 +71,8 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: KeptRequest
     ],
     ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
-    [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
-    ['Builds', buildsOf(entry)],
+    [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)} used` : ''],
+    ['Builds', entry.budget ? buildsText(entry.budget) : ''],
   ]);
 }
 
@@ -82,18 +84,6 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
     html`${resourceLink({ id, kind, name })} <span class="soft">${name && `${kind} ${id}`}</span>`,
   ]);
 };
-
-function timeOf({ at }: LogEntry, now: number): Html {
-  const time = Date.parse(at);
-  const more = html`<span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`;
-  return html`${timeElement(at, time, 12)} ${more}`;
-}
-
-function buildsOf({ budget }: LogEntry): Content {
-  if (!budget) return '';
-  const { hour, day } = budget;
-  return `${hour.used} of ${hour.limit} in an hour, ${day.used} of ${day.limit} in a day`;
-}
 
 async function details(recorded: KeptRequest, hasAccounts: boolean): Promise<Html> {
   const body = recorded.body && decode(recorded.body);
@@ -112,7 +102,7 @@ async function curlBlock(recorded: KeptRequest, hasAccounts: boolean): Promise<H
   const account = (hasAccounts && command.includes('$AUDIENCE_TOKEN') && recorded.entry.account) || '';
   const whose = account && html`, with a token of <bdi>${account}</bdi>`;
   const files = / -F '|--data-binary/.test(command)
-    ? ' Save uploaded files under their names, and a binary body under the name body, in the current folder.'
+    ? ' Before you run it, save uploaded files under their names, and a binary body as body, in the current folder.'
     : '';
   return html`${codeBlock('curl', 'Shell', command)}
 <p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>${whose}.${files}</p>`;

@@ -6,7 +6,7 @@ import type { Page } from '../layout.ts';
 import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
-import { outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
+import { keyOwner, outcomeOf, reasonLine, statusBadge } from '../request-reason.ts';
 import { findRequests, keptRequests, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
@@ -133,9 +133,8 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
 }
 
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
-  const { account, idempotencyKey, replayed, createdId } = entry;
-  const first = (one: LogEntry): boolean => one.idempotencyKey === idempotencyKey && one.account === account;
-  const id = replayed ? console.service.state.log.find(first)?.createdId : createdId;
+  const { replayed, createdId } = entry;
+  const id = replayed ? keyOwner(console.service, entry)?.createdId : createdId;
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   const verb = replayed ? 'returned' : 'created';

@@ -9,7 +9,7 @@ export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
   const state = isFull ? badge('warn', 'Full: restart the recording') : badge('busy', 'Recording');
-  const since = html`<span class="soft">since ${began}: ${counted(recorder.stepCount, 'request or call', 'requests and calls')}</span>`;
+  const since = html`<span class="soft">since ${began}: ${counted(recorder.stepCount, 'step')}</span>`;
   return {
     title: 'Session',
     content: html`${head('Session', live('recording', html`${state} ${since}`))}<div class="cols half">
@@ -24,7 +24,7 @@ const card = (id: string, title: string, text: Content, actions: Html): Html =>
 <p class="hint" id="${id}" data-live>${text}</p><p class="acts">${actions}</p></section>`;
 
 const testText = (began: Html): Html => html`The test starts from the state of ${began},
-repeats the requests and calls since then at their times, and expects the same HTTP statuses. Run it with <code>npx vitest run recording.test.ts</code>. It contains tokens, passwords and secrets of the sandbox.`;
+and its steps repeat the requests and calls since then, except <code>sandbox.setClock</code>, at their times. It expects the same HTTP statuses. Run it with <code>npx vitest run recording.test.ts</code>. It contains tokens, passwords and secrets of the sandbox.`;
 
 const STATE =
   'The file contains accounts with their passwords, tokens, webhook secrets, build budgets, resources, jobs, deliveries, the list of requests and the time.';
@@ -44,7 +44,7 @@ const dialogs = (steps: number, began: Html): readonly Html[] => [
     style: 'danger primary',
   }),
   formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {
-    lead: `This discards ${counted(steps, 'request or call', 'requests and calls')}. The next test starts from the current state.`,
+    lead: `This discards ${counted(steps, 'step')}. The next test starts from the current state.`,
     style: 'danger primary',
   }),
 ];

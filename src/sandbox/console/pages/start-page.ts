@@ -30,12 +30,10 @@ const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
   --json '{ "name": "Visitors" }'`;
 
 /** A shell that already has a token keeps it. Otherwise, the shell prints where to find one. */
-const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
-
 const firstRequest = (api: string): Html => html`${codeBlock(
   'variables',
   'Shell: use the token that the command printed, or issue one below',
-  `export AUDIENCE_BASE_URL=${api}\nexport AUDIENCE_TOKEN="${TOKEN}"\nnpm install audience-activation`,
+  `export AUDIENCE_BASE_URL=${api}\nexport AUDIENCE_TOKEN="\${AUDIENCE_TOKEN:?issue one in the console}"\nnpm install audience-activation`,
 )}${actionForm('POST /api/tokens', 'Issue a token', { values: { kind: 'api' } })}
 ${codeBlock('first-sdk', 'SDK, first.mjs', FIRST_PROGRAM)}
 ${codeBlock('first-curl', 'Or with curl', FIRST_CURL)}
