@@ -23,9 +23,12 @@ export function formatValue(value: unknown): string {
   return Object(value) === value ? jsonTypeOf(value) : String(value);
 }
 
+/** Matches a short address without user, query or fragment. Somebody may have passed a token instead of the URL. */
+const URL_WITHOUT_SECRET = /^(?=.*[.:/])[\w.:/-]{1,60}$/;
+
 /** Formats a URL for a message, unless a part of it may contain credentials. */
 export const formatUrl = (url: unknown): string =>
-  typeof url === 'string' && /[@?#]/.test(url) ? '[redacted]' : formatValue(url);
+  typeof url === 'string' && !URL_WITHOUT_SECRET.test(url) ? '[redacted]' : formatValue(url);
 
 /**
  * Refuses an option whose name is not in `names`, because a misspelled option would have no effect.

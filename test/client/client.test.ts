@@ -25,6 +25,7 @@ describe('the options of a client', () => {
   const wrong: [string, ClientOptions, RegExp][] = [
     ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
     ['a base URL that is none', { ...good, baseUrl: 'api.example.com' }, /http\(s\) URL.*, not "api\.example\.com"\.$/],
+    ['a token in place of the base URL', { ...good, baseUrl: '3|canary' }, /http\(s\) URL.*, not \[redacted\]\.$/],
     ['another scheme', { ...good, baseUrl: 'ftp://u:p@example.com' }, /`baseUrl`.*, not \[redacted\]\.$/],
     [
       'a base URL with query',
