@@ -227,7 +227,7 @@ export class AudienceClient {
   }
 
   /**
-   * Ends every call, transfer and wait in progress, including those of clients created with `withOptions`. Resolves
+   * Ends every call, transfer and wait in progress, also of clients created with `withOptions`. Resolves
    * when all of them have ended. Later calls reject with an `AudienceError` with the code `client-closed`.
    */
   async close(): Promise<void> {

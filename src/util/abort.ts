@@ -142,7 +142,7 @@ export class AbortScope {
     owner?.open.add(this);
   }
 
-  /** Aborts the signal. By default, the reason is an `AbortError`, as with an `AbortController`. */
+  /** Aborts the signal, by default with an `AbortError` as the reason. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
     this.#reject?.(this.signal.reason);

@@ -61,7 +61,7 @@ interface RowTurns {
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;
-  /** Called when the state of a job has been read. */
+  /** Called after each read of a job's state. */
   readonly onRead: () => void;
 }
 

@@ -7,7 +7,7 @@ import type { ClientState } from './client-state.ts';
 export interface TokenRequest {
   readonly kind: 'general' | 'mcp';
   readonly signal: AbortSignal;
-  /** Removes secrets from the error of a token source, unless it is an `AudienceError`. */
+  /** Removes secrets from the errors of a token source, except from an `AudienceError`. */
   readonly redactor: Redactor;
   /** Token that the service has just refused, if any. */
   readonly rejected?: string | undefined;

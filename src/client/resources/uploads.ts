@@ -134,8 +134,8 @@ export class Uploads {
   }
 
   /**
-   * Sends a file to a reserved slot. Retries up to `maxRetries` times until the slot expires. A stream that the client
-   * has begun to read usually cannot be sent again.
+   * Sends a file to a reserved slot. Retries up to `maxRetries` times until the slot expires. The client usually
+   * cannot send a stream again after it has read a part of the stream.
    *
    * @throws {AudienceError} whose `slot` says whether sending again makes sense: `PermissionError` (403) for an expired
    * slot, another `ApiError`, `ResponseError`, `ConnectionError`, `TimeoutError`, or `FileError` for unreadable data.
